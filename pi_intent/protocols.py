@@ -1,0 +1,68 @@
+"""The seams of the pipeline, each with its promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pi_intent.events import FileChange, OutcomePatch, ToolEvent, ToolExecutionEnd, ToolExecutionStart
+from pi_intent.types import Code, JSONObject, Policy, Profile, Status
+
+type Sink = Callable[[ToolEvent], None]
+"""A plain function that is told every event.
+
+- Called on the loop, in order for one call, after the journal; it must return at once.
+- It may raise: that is counted, reported once, and stops neither the call nor the other sinks.
+- What it is given is literal text of the model: what leaves the process is redacted by whoever sends it.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallContext:
+    """What the ledger keeps of a call beside its start event.
+
+    `turn` counts the assistant messages of the session from 1; `bytes_in` is the size of the arguments as the
+    tool gets them, as JSON in UTF-8; `redact_args` withholds every text of the call from what leaves the process.
+    """
+
+    turn: int
+    policy: Policy
+    profile: Profile
+    bytes_in: int
+    redact_args: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settlement:
+    """How a call ended, as a host adapter reads it off the tool's result.
+
+    `result` is the host's own object; `error` is the text of a failure; `bytes_out` the size in UTF-8 of the text
+    the model gets; `ran_args` the arguments the tool really got, where another extension changed them.
+    """
+
+    status: Status
+    is_error: bool
+    result: Any = None
+    error: str | None = None
+    outcome: str | None = None
+    outcome_patch: OutcomePatch | None = None
+    facts: str | None = None
+    codes: tuple[Code, ...] = ()
+    files: tuple[FileChange, ...] = ()
+    bytes_out: int = 0
+    ran_args: JSONObject | None = None
+
+
+class Journal(Protocol):
+    """The ledger's side of one session.
+
+    - `opened` is called once a call, before the tool runs, and returns when the record is in the kernel's hands.
+      It raises `LedgerError` under `strict` only: the call is then vetoed. Otherwise it never raises.
+    - `closed` is called once for each opened call, also while a task is being cancelled, and never raises.
+    - Neither awaits, sleeps or starts a thread.
+    """
+
+    def opened(self, start: ToolExecutionStart, context: CallContext) -> None: ...
+
+    def closed(self, end: ToolExecutionEnd, settlement: Settlement) -> None: ...

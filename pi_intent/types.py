@@ -1,0 +1,59 @@
+"""The words of the contract: aliases and closed sets that every layer shares."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+type JSONValue = None | bool | int | float | str | list[JSONValue] | dict[str, JSONValue]
+"""What `json.loads` returns."""
+
+type JSONObject = dict[str, JSONValue]
+
+Policy = Literal["require", "adaptive", "optional", "derive", "omit"]
+"""What a missing intent means for a tool; `STRICTNESS` orders them."""
+
+STRICTNESS: dict[Policy, int] = {"omit": 0, "derive": 1, "optional": 2, "adaptive": 3, "require": 4}
+
+Profile = Literal["lean", "full"]
+"""How much of the contract the schema itself explains."""
+
+IntentSource = Literal["model", "derived", "absent"]
+
+Host = Literal["tau", "pi", "mcp", "pydantic-ai", "python"]
+
+Status = Literal["rejected", "denied", "cancelled", "interrupted", "timeout", "error", "ok"]
+"""How a call ended, in the order in which the first match wins."""
+
+Code = Literal[
+    "arguments_not_an_object",
+    "arguments_not_json",
+    "intent_missing",
+    "intent_not_text",
+    "intent_blank",
+    "rationale_not_text",
+    "rationale_blank",
+]
+"""Why reading a call was refused."""
+
+UNREADABLE: frozenset[Code] = frozenset({"arguments_not_an_object", "arguments_not_json"})
+"""The codes that reject under every policy: there is no call to run."""
+
+Flag = Literal[
+    "budget_spent",
+    "copied",
+    "edit_fields_dropped",
+    "intent_dropped",
+    "rationale_dropped",
+    "redact_args",
+    "sent_as_text",
+    "truncated",
+    "unserialisable",
+]
+"""What is worth knowing about a call that was let through.
+
+`budget_spent`: run without an intent after the rejections its policy allows · `copied`: the intent is a text
+of ours · `edit_fields_dropped`: fields of ours stood inside `edits` · `intent_dropped`, `rationale_dropped`:
+there was one, unusable · `redact_args`: text is withheld from what leaves the process · `sent_as_text`: the
+arguments came as JSON text · `truncated`: a field was cut for the ledger · `unserialisable`: the arguments
+are nested too deeply to be written down.
+"""
