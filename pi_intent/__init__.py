@@ -1,0 +1,104 @@
+"""Make a coding agent say why before it reads, writes, edits or runs.
+
+The names below are the ones that others may rely on; they are loaded when they are first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pi_intent.contract.inject import remove_intent
+    from pi_intent.contract.texts import INTENT_MARKER
+    from pi_intent.defaults import inject_intent, read_call
+    from pi_intent.errors import (
+        EventError,
+        HostError,
+        InjectionSkipped,
+        IntentRejected,
+        LedgerError,
+        PiIntentError,
+        SettingsError,
+    )
+    from pi_intent.events import (
+        FileChange,
+        OutcomePatch,
+        ToolEvent,
+        ToolExecutionEnd,
+        ToolExecutionStart,
+        ToolExecutionUpdate,
+        event_to_json,
+        parse_event,
+    )
+    from pi_intent.labels.printable import printable
+    from pi_intent.sinks import MemorySink, subscribe
+    from pi_intent.types import IntentCall
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "pi_intent.contract.inject": ("remove_intent",),
+    "pi_intent.contract.texts": ("INTENT_MARKER",),
+    "pi_intent.defaults": ("inject_intent", "read_call"),
+    "pi_intent.errors": (
+        "EventError",
+        "HostError",
+        "InjectionSkipped",
+        "IntentRejected",
+        "LedgerError",
+        "PiIntentError",
+        "SettingsError",
+    ),
+    "pi_intent.events": (
+        "FileChange",
+        "OutcomePatch",
+        "ToolEvent",
+        "ToolExecutionEnd",
+        "ToolExecutionStart",
+        "ToolExecutionUpdate",
+        "event_to_json",
+        "parse_event",
+    ),
+    "pi_intent.labels.printable": ("printable",),
+    "pi_intent.sinks": ("MemorySink", "subscribe"),
+    "pi_intent.types": ("IntentCall",),
+}
+_MODULES = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = [
+    "INTENT_MARKER",
+    "EventError",
+    "FileChange",
+    "HostError",
+    "InjectionSkipped",
+    "IntentCall",
+    "IntentRejected",
+    "LedgerError",
+    "MemorySink",
+    "OutcomePatch",
+    "PiIntentError",
+    "SettingsError",
+    "ToolEvent",
+    "ToolExecutionEnd",
+    "ToolExecutionStart",
+    "ToolExecutionUpdate",
+    "event_to_json",
+    "inject_intent",
+    "parse_event",
+    "printable",
+    "read_call",
+    "remove_intent",
+    "subscribe",
+]
+
+
+def __getattr__(name: str) -> Any:
+    module = _MODULES.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(module), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

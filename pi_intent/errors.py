@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pi_intent.types import Code
+from pi_intent.types import Code, IntentCall
 
 SkipReason = Literal["not_an_object", "owns_intent", "composed_schema"]
 """Why a schema cannot carry an intent.
@@ -28,11 +28,12 @@ class PiIntentError(Exception):
 
 
 class IntentRejected(PiIntentError):
-    """A call was refused before anything ran; `str()` is the text for the model."""
+    """A call was refused before anything ran; `str()` is the text for the model, `call` what could be read of it."""
 
-    def __init__(self, text: str, codes: tuple[Code, ...]) -> None:
+    def __init__(self, text: str, codes: tuple[Code, ...], call: IntentCall) -> None:
         super().__init__(text)
         self.codes = codes
+        self.call = call
 
 
 class InjectionSkipped(PiIntentError):

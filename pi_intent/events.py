@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pi_intent.errors import EventError
 from pi_intent.types import Code, Flag, Host, IntentSource, JSONObject, JSONValue, Status
 
 
 def _camel(name: str) -> str:
-    head, *tail = name.split("_")
+    head, *tail = name.removesuffix("_").split("_")
     return head + "".join(word.capitalize() for word in tail)
+
+
+# Read by pydantic from standard dataclasses; a plain dict, so that importing events stays light.
+_WIRE: dict[str, Any] = {"alias_generator": _camel, "extra": "ignore"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +28,8 @@ class FileChange:
     not exist or was too large to read.
     """
 
+    __pydantic_config__: ClassVar[dict[str, Any]] = _WIRE
+
     path: str
     op: Literal["create", "modify", "delete"]
     pre: str | None = None
@@ -33,6 +39,8 @@ class FileChange:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomePatch:
     """A literal replacement, first occurrence only, that turns an intent into its outcome."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = _WIRE
 
     from_: str
     to: str
@@ -45,6 +53,8 @@ class Event:
     `call_id` is ours and unique; `tool_call_id` is the host's and unique within one turn only; `group_id` is
     one assistant message; `seq` grows within a session and is taken when the state changes.
     """
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = _WIRE
 
     call_id: str
     tool_call_id: str
@@ -97,16 +107,21 @@ class ToolExecutionEnd(Event):
     files: tuple[FileChange, ...] = ()
 
 
-type ToolEvent = ToolExecutionStart | ToolExecutionUpdate | ToolExecutionEnd
+ToolEvent = ToolExecutionStart | ToolExecutionUpdate | ToolExecutionEnd
 
 _IN_PROCESS = {"result"}
 
 
-@cache
-def _wire_names(event_class: type) -> tuple[tuple[str, str], ...]:
+def _wire_names(event_class: type[Any]) -> tuple[tuple[str, str], ...]:
     names = [field.name for field in fields(event_class) if field.name not in _IN_PROCESS]
     names.sort(key=lambda name: name != "type")
     return tuple((name, _camel(name)) for name in names)
+
+
+_WIRE_NAMES: dict[type[Any], tuple[tuple[str, str], ...]] = {
+    event_class: _wire_names(event_class)
+    for event_class in (ToolExecutionStart, ToolExecutionUpdate, ToolExecutionEnd)
+}
 
 
 def _plain(value: Any) -> JSONValue:
@@ -129,7 +144,7 @@ def event_to_json(event: ToolEvent) -> str:
     """
     record = {
         wire: _plain(value)
-        for name, wire in _wire_names(type(event))
+        for name, wire in _WIRE_NAMES[type(event)]
         if (value := getattr(event, name)) is not None and value != ()
     }
     try:
@@ -144,19 +159,9 @@ def event_to_json(event: ToolEvent) -> str:
 
 @cache
 def _adapter() -> Any:
-    from typing import Annotated  # loaded with pydantic, only where we read what others wrote
+    from pydantic import Discriminator, TypeAdapter  # only where we read what others wrote
 
-    from pydantic import Discriminator, TypeAdapter
-
-    return TypeAdapter(Annotated[ToolEvent.__value__, Discriminator("type")])
-
-
-for _class in (FileChange, OutcomePatch, ToolExecutionStart, ToolExecutionUpdate, ToolExecutionEnd):
-    # Read by pydantic from standard dataclasses; a plain dict, so that importing events stays light.
-    _class.__pydantic_config__ = {  # type: ignore[attr-defined]
-        "alias_generator": lambda name: "from" if name == "from_" else _camel(name),
-        "extra": "ignore",
-    }
+    return TypeAdapter[Any](Annotated[ToolEvent, Discriminator("type")])
 
 
 def parse_event(text: str | bytes) -> ToolEvent:

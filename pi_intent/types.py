@@ -1,7 +1,8 @@
-"""The words of the contract: aliases and closed sets that every layer shares."""
+"""The words of the contract: aliases, closed sets and the one value that every layer shares."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 type JSONValue = None | bool | int | float | str | list[JSONValue] | dict[str, JSONValue]
@@ -57,3 +58,14 @@ there was one, unusable · `redact_args`: text is withheld from what leaves the 
 arguments came as JSON text · `truncated`: a field was cut for the ledger · `unserialisable`: the arguments
 are nested too deeply to be written down.
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntentCall:
+    """A call as it was read: the stated intent and rationale, and the arguments without them."""
+
+    intent: str | None
+    rationale: str | None
+    intent_source: IntentSource
+    arguments: JSONObject
+    flags: tuple[Flag, ...] = ()

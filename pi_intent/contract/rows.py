@@ -1,0 +1,40 @@
+"""The rows of the contract: the four tools of a pi-style agent and the arguments their models see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+INTENT = "intent"
+RATIONALE = "rationale"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRow:
+    """One tool of the contract.
+
+    `required` and `optional` are the tool's own arguments, in the order the model sees them; `replaces` names
+    fields of a host's own tool that the intent stands in for, and that therefore go.
+    """
+
+    name: str
+    required: tuple[str, ...]
+    optional: tuple[str, ...] = ()
+    replaces: tuple[str, ...] = ()
+
+
+ROWS: dict[str, ToolRow] = {
+    row.name: row
+    for row in (
+        ToolRow(name="read", required=("path",), optional=("offset", "limit")),
+        ToolRow(name="write", required=("path", "content")),
+        ToolRow(name="edit", required=("path", "edits")),
+        ToolRow(name="bash", required=("command",), optional=("timeout",), replaces=("description",)),
+    )
+}
+"""The tools we shadow, by name."""
+
+
+def replaced_fields(tool_name: str) -> tuple[str, ...]:
+    """Return the host's own fields that the intent stands in for."""
+    row = ROWS.get(tool_name)
+    return row.replaces if row else ()

@@ -1,0 +1,60 @@
+"""The `/intent` command: what is on, what the last calls were for, what a missing intent means."""
+
+from __future__ import annotations
+
+from tau_coding.extensions.api import ExtensionCommandContext
+
+from pi_intent.hosts.tau.extension import TauExtension
+from pi_intent.hosts.tau.rows import target_lines
+from pi_intent.hosts.tau.screen import refresh_sign, sign_text
+from pi_intent.hosts.tau.session import PastCall
+from pi_intent.labels.printable import printable
+from pi_intent.types import Policy
+
+CHOICES: dict[str, Policy] = {"require": "require", "adaptive": "adaptive", "off": "optional"}
+"""What a person can choose for a session: `off` refuses nothing, and the schema stays as it is."""
+
+MEANING = {
+    "require": "a call without an intent is refused",
+    "adaptive": "a call without an intent is refused for a few rounds, and then runs",
+    "off": "a call without an intent runs; the model is still asked for one",
+}
+USAGE = "/intent [require|adaptive|off]"
+
+
+def register_command(extension: TauExtension) -> None:
+    """Give Tau the command `/intent`."""
+
+    def run(arguments: str, context: ExtensionCommandContext) -> str:
+        choice = arguments.strip().lower()
+        if not choice:
+            return _state(extension)
+        if choice not in CHOICES:
+            return f"{printable(choice, width=40)} is not a choice: {USAGE}"
+        extension.session().override = CHOICES[choice]
+        refresh_sign(extension)
+        return f"intents, for this session: {choice} ({MEANING[choice]})"
+
+    extension.tau.register_command(
+        "intent",
+        run,
+        description="Show why the agent did what it did, or change what a missing intent means.",
+        usage=USAGE,
+    )
+
+
+def _state(extension: TauExtension) -> str:
+    session = extension.session()
+    journal = session.runtime.journal
+    kept = "no call yet, nothing kept" if journal is None else f"kept in {journal.location.root}"
+    if journal is not None and journal.lost:
+        kept += f", {journal.lost} records lost"
+    calls = [line for past in session.recent for line in _past(past)] or ["no call yet"]
+    return "\n".join([sign_text(extension), kept, *calls])
+
+
+def _past(past: PastCall) -> list[str]:
+    start = past.start
+    status = " · ".join(part for part in (past.status or "running", past.facts) if part)
+    intent = printable(start.intent or "(no intent stated)", width=100)
+    return [f"{intent} · {status}", *(f"  {line}" for line in target_lines(start.tool_name, start.args)[:2])]

@@ -1,0 +1,182 @@
+"""One runtime of Tau, as pi-intent knows it: its settings, its shadows, and the session it belongs to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tau_agent.tools import AgentTool
+from tau_coding.extensions.api import ExtensionAPI, ExtensionError
+
+from pi_intent.contract.texts import ModelTexts
+from pi_intent.descriptions import model_texts
+from pi_intent.hosts.tau.layers import RUNNING
+from pi_intent.hosts.tau.rows import call_row
+from pi_intent.hosts.tau.session import SESSIONS, TauSession
+from pi_intent.pipeline import CallRequest
+from pi_intent.runtime import SessionRuntime, new_id
+from pi_intent.settings import LoadedSettings, Settings, load_settings
+from pi_intent.types import Policy, Profile
+
+if TYPE_CHECKING:
+    from textual.widgets import Static
+
+PROFILE: Profile = "lean"
+"""Tau's system prompt is ours to add to, so the schemas stay short."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shadow:
+    """One shadowed tool of a runtime.
+
+    `parameters` is the schema of the tool it stands over; `policy` and `profile` are those the model's schema was
+    made with; `injected` tells whether it holds our fields; `source` names the extension that supplied the tool.
+    """
+
+    parameters: Mapping[str, Any]
+    policy: Policy
+    profile: Profile
+    injected: bool
+    source: str | None = None
+
+
+class TauExtension:
+    """One runtime of Tau: which of its tools we shadow, and the session that they belong to."""
+
+    def __init__(self, tau: ExtensionAPI) -> None:
+        self.tau = tau
+        self.texts: ModelTexts = model_texts()
+        # The working directory of the session cannot be asked for yet; the schemas go by the process's.
+        self.loaded = load_settings(project=project_root(Path.cwd()), environ=os.environ)
+        self.problems: list[str] = list(self.loaded.warnings)
+        self.shadows: dict[str, Shadow] = {}
+        self.own: dict[str, AgentTool] = {}
+        self.sign: Static | None = None
+        self._settings: tuple[Path, LoadedSettings] | None = None
+
+    @property
+    def cwd(self) -> Path:
+        """The session's working directory."""
+        return Path(self._ask("cwd", Path.cwd()))
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a person follows the session on a screen."""
+        return bool(self._ask("has_ui", False))
+
+    def _ask(self, name: str, default: Any) -> Any:
+        """Ask Tau's context, which raises before a session is bound and after it was replaced."""
+        try:
+            return getattr(self.tau.context, name)
+        except ExtensionError:
+            return default
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the session, read again when it works in another directory than the process."""
+        cwd = self.cwd
+        if self._settings is None or self._settings[0] != cwd:
+            same = project_root(cwd) == project_root(Path.cwd())
+            loaded = self.loaded if same else load_settings(project=project_root(cwd), environ=os.environ)
+            self._settings = (cwd, loaded)
+        return self._settings[1].settings
+
+    def session(self) -> TauSession:
+        """Return the session that this runtime belongs to now."""
+        session_id = self._ask("session_id", None)
+        bound = self._bound()
+        session = SESSIONS.get(session_id, bound)
+        if session is None:
+            runtime = SessionRuntime(
+                session_id=session_id or new_id(),
+                host="tau",
+                host_version=tau_version(),
+                cwd=self.cwd,
+                strict=self.settings.strict,
+                tell=self.tell,
+            )
+            session = TauSession(runtime)
+            SESSIONS.put(session_id, bound, session)
+        # Those of an earlier runtime are dead.
+        session.runtime.tell = self.tell
+        session.runtime.pipeline.on_stuck = self._tell_stuck
+        return session
+
+    def _bound(self) -> object:
+        # Not public: what a session without an id is known by. Without it, it is known by its runtime.
+        runtime = getattr(self.tau, "_runtime", None)
+        return getattr(runtime, "_session", None) or self
+
+    def tell(self, message: str) -> None:
+        """Show the person a sentence, on the screen or on stderr."""
+        with suppress(ExtensionError):  # the session is gone, and with it whoever could be told
+            self.tau.notify(message, "warning")
+
+    def _tell_stuck(self, tool_name: str, rounds: int) -> None:
+        policy = self.policy_of(tool_name, self.session())
+        if policy == "adaptive":
+            then = "from now on its calls run without one"
+        elif self.is_watched:
+            then = "ask the model to state its intent, or let calls run without one: /intent adaptive or /intent off"
+        else:
+            then = "PI_INTENT_POLICY=adaptive lets calls run without one after some refusals"
+        self.tell(
+            f"{tool_name} was refused {rounds} rounds in a row, because the model states no usable intent; {then}."
+        )
+
+    def row(self, tool_name: str, arguments: Mapping[str, Any]) -> str | None:
+        """Draw a call of a shadowed tool; None where Tau shall draw it."""
+        shadow = self.shadows.get(tool_name)
+        return None if shadow is None or not shadow.injected else call_row(tool_name, arguments)
+
+    def policy_of(self, tool_name: str, session: TauSession) -> Policy:
+        """Return the policy in force: what the person chose for this session, else the settings.
+
+        Never one that the schema before the model does not carry.
+        """
+        shadow = self.shadows[tool_name]
+        if not shadow.injected:
+            return shadow.policy if shadow.policy in ("derive", "omit") else "optional"
+        if session.override is not None:
+            return session.override
+        return self.settings.for_tool(tool_name, watched=self.is_watched, profile=PROFILE).policy
+
+    def request(self, session: TauSession, tool_name: str, tool_call_id: str, arguments: object) -> CallRequest:
+        """Describe a call to the pipeline."""
+        shadow = self.shadows[tool_name]
+        chosen = self.settings.for_tool(tool_name, watched=self.is_watched, profile=PROFILE)
+        parent = RUNNING.get()
+        return CallRequest(
+            tool_name=tool_name,
+            tool_call_id=tool_call_id,
+            arguments=arguments,
+            group_id=session.group_id,
+            turn=session.turn,
+            policy=self.policy_of(tool_name, session),
+            profile=shadow.profile,
+            budget=chosen.budget,
+            redact_args=chosen.redact_args,
+            parameters=shadow.parameters,
+            agent_id="main" if parent is None else "child",
+            tool_source=shadow.source,
+            parent_call_id=None if parent is None else parent.opened.start.call_id,
+            model=self._ask("model", None),
+        )
+
+
+def project_root(cwd: Path) -> Path:
+    """Return the top of the work tree around a folder, or the folder."""
+    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
+
+
+def tau_version() -> str:
+    """Return the version of the Tau we run in, "unknown" where it does not say."""
+    try:
+        return metadata.version("tau-ai")
+    except metadata.PackageNotFoundError:
+        return "unknown"

@@ -1,0 +1,82 @@
+"""Follow Tau's events, so that every call has its end, also those that never reached our executor.
+
+How a call can end in Tau without our executor's doing: an earlier call was interrupted (a result message only), the
+run was aborted (a start and an end, “Operation aborted”), the run was left (nothing but `agent_settled`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pi_intent.hosts.tau.extension import TauExtension
+from pi_intent.hosts.tau.results import ABORTED
+from pi_intent.hosts.tau.screen import greet
+from pi_intent.hosts.tau.session import SESSIONS, HostCall, TauSession
+from pi_intent.pipeline import failure
+from pi_intent.protocols import Settlement
+from pi_intent.runtime import new_id
+from pi_intent.types import Status
+
+
+def follow(extension: TauExtension) -> None:
+    """Subscribe to what Tau tells of its calls. Handlers hold the screen up, so they do little."""
+
+    async def message_end(event: Any, context: Any) -> None:
+        message = event.message
+        if message.role == "assistant":
+            session = extension.session()
+            await _settle_waiting(session, "interrupted")
+            session.turn += 1
+            session.group_id = new_id()
+            session.waiting = [
+                HostCall(call.id, call.name, call.arguments)
+                for call in message.tool_calls
+                if call.name in extension.shadows
+            ]
+        elif message.role == "toolResult":
+            await _settle(extension.session(), message.tool_call_id, message.text, message)
+
+    async def tool_execution_end(event: Any, context: Any) -> None:
+        if event.tool_name in extension.shadows:
+            await _settle(extension.session(), event.tool_call_id, event.result.text, event.result)
+
+    async def agent_settled(event: Any, context: Any) -> None:
+        session = extension.session()
+        await _settle_waiting(session, "interrupted")
+        session.pipeline.settle_all("interrupted")
+        await session.runtime.sync()
+
+    async def session_start(event: Any, context: Any) -> None:
+        greet(extension)
+
+    async def session_shutdown(event: Any, context: Any) -> None:
+        session = extension.session()
+        await _settle_waiting(session, "interrupted")
+        session.pipeline.settle_all("interrupted")
+        await session.runtime.sync()
+        if event.reason != "reload":
+            session.runtime.close()
+            SESSIONS.forget(session)
+
+    async def _settle(session: TauSession, tool_call_id: str, text: str, result: Any) -> None:
+        """End a call that Tau reports on: one that waits for our executor, or one that its executor left open."""
+        status: Status = "cancelled" if text in ABORTED else "denied"
+        waiting = session.take_waiting(tool_call_id)
+        if waiting is not None:
+            await _tell(session, waiting, failure(status, text, result=result))
+        for opened in tuple(session.pipeline.open_calls.values()):
+            if opened.start.tool_call_id == tool_call_id and opened.start.group_id == session.group_id:
+                opened.settle(failure(status, text, result=result))
+
+    async def _settle_waiting(session: TauSession, status: Status) -> None:
+        waiting, session.waiting = session.waiting, []
+        for call in waiting:
+            await _tell(session, call, Settlement(status=status, is_error=True))
+
+    async def _tell(session: TauSession, call: HostCall, settlement: Settlement) -> None:
+        await session.runtime.start()
+        request = extension.request(session, call.tool_name, call.tool_call_id, call.arguments)
+        session.pipeline.settle_unopened(request, settlement)
+
+    for handler in (message_end, tool_execution_end, agent_settled, session_start, session_shutdown):
+        extension.tau.on(handler.__name__, handler)

@@ -1,0 +1,85 @@
+"""Read off a Tau tool's result how its call ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tau_agent.tools import AgentToolResult
+
+from pi_intent.events import FileChange, OutcomePatch
+from pi_intent.protocols import Settlement
+from pi_intent.types import JSONObject, Status
+
+BLOCKED = "Tool call blocked: "  # how Tau answers for a `tool_call` hook that blocks; the result has no details
+ABORTED = frozenset({"Operation aborted", "Tool call interrupted by user"})  # Tau's words for calls it skips
+
+
+def settlement_of(
+    tool_name: str,
+    result: AgentToolResult,
+    *,
+    reached: bool | None,
+    files: tuple[FileChange, ...] = (),
+    ran_args: JSONObject | None = None,
+) -> Settlement:
+    """Say how a call ended that Tau reported without an error.
+
+    `reached` tells whether the tool itself ran; None where we could not see that, as when another extension supplies
+    the tool.
+    """
+    details: Mapping[str, Any] = result.details if isinstance(result.details, Mapping) else {}
+    text = result.text
+    blocked = not reached and result.details is None and text.startswith(BLOCKED)
+    status: Status = "denied" if blocked else _status(details)
+    outcome, patch = _outcome(details)
+    return Settlement(
+        status=status,
+        is_error=False,
+        result=result,
+        error=text if blocked else None,
+        outcome=outcome,
+        outcome_patch=patch,
+        facts=None if blocked else _facts(tool_name, details, files, text),
+        files=() if blocked else files,
+        bytes_out=len(text.encode("utf-8", "surrogatepass")),
+        ran_args=ran_args,
+    )
+
+
+def _status(details: Mapping[str, Any]) -> Status:
+    if details.get("cancelled") is True:
+        return "cancelled"
+    if details.get("timed_out") is True:
+        return "timeout"
+    return "error" if details.get("exit_code") not in (None, 0) else "ok"
+
+
+def _outcome(details: Mapping[str, Any]) -> tuple[str | None, OutcomePatch | None]:
+    """Take what a tool itself says came of its call; anything of another shape is nothing."""
+    said = details.get("pi_intent")
+    if not isinstance(said, Mapping):
+        return None, None
+    outcome, patch = said.get("outcome"), said.get("outcomePatch")
+    if isinstance(patch, Mapping) and isinstance(patch.get("from"), str) and isinstance(patch.get("to"), str):
+        return (outcome if isinstance(outcome, str) else None), OutcomePatch(from_=patch["from"], to=patch["to"])
+    return (outcome if isinstance(outcome, str) else None), None
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _facts(tool_name: str, details: Mapping[str, Any], files: tuple[FileChange, ...], text: str) -> str | None:
+    """Say in a few words what can be read off the result; None where nothing can."""
+    match tool_name:
+        case "bash" if isinstance(details.get("exit_code"), int):
+            return f"exit {details['exit_code']}"
+        case "edit" if isinstance(details.get("edits"), int):
+            return _counted(details["edits"], "replacement")
+        case "write" if files:
+            return "created" if files[0].op == "create" else "replaced"
+        case "read" if "mime_type" not in details and "source_mime_type" not in details:
+            return _counted(text.count("\n") + 1, "line")
+        case _:
+            return None

@@ -1,0 +1,37 @@
+"""Draw a call in Tau's transcript: the intent, and under it what the call really does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pi_intent.contract.rows import INTENT
+from pi_intent.labels.printable import printable, printable_block
+from pi_intent.types import JSONValue
+
+MARK = "→ "  # Tau turns this into its spinner while a call runs
+_WIDTH = 240
+_MOST_LINES = 12
+
+
+def call_row(tool_name: str, arguments: Mapping[str, JSONValue]) -> str:
+    """Return one call's row as literal text: the stated intent and the target, or the target alone.
+
+    Never empty: where we return nothing Tau draws the arguments as they are.
+    """
+    target = target_lines(tool_name, arguments)
+    stated = arguments.get(INTENT)
+    label = printable(stated, width=_WIDTH) if isinstance(stated, str) else ""
+    if label:
+        return MARK + "\n  ".join([label, *target])
+    return MARK + "\n  ".join(target)
+
+
+def target_lines(tool_name: str, arguments: Mapping[str, JSONValue]) -> list[str]:
+    """Name the tool and the path or command of a call, whatever the model wrote there."""
+    command, path = arguments.get("command"), arguments.get("path")
+    if isinstance(command, str) and printable(command):
+        first, *rest = printable_block(command, width=_WIDTH, max_lines=_MOST_LINES)
+        return [f"$ {first}", *(f"  {line}" for line in rest)]
+    if isinstance(path, str) and (shown := printable(path, width=_WIDTH)):
+        return [f"{tool_name} {shown}"]
+    return [tool_name]

@@ -1,0 +1,73 @@
+"""Show on Tau's screen that intents are on, and keep its rows ours."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pi_intent.hosts.tau.extension import TauExtension
+from pi_intent.labels.printable import printable
+
+if TYPE_CHECKING:
+    from textual.widgets import Static
+
+SLOT = "pi-intent"
+
+
+def greet(extension: TauExtension) -> None:
+    """Show that intents are on: a line below the prompt, or one line on stderr; then what is wrong, if anything."""
+    if extension.is_watched and extension.tau.context.ui.components.supports_components:
+        extension.tau.context.ui.components.set_slot_widget(
+            SLOT, lambda theme: _sign(extension), placement="below_prompt"
+        )
+    else:
+        extension.tau.notify(sign_text(extension))
+    problems, extension.problems = extension.problems, []
+    for problem in [*problems, *extension.settings.unmatched(extension.shadows)]:
+        extension.session().runtime.tell_once(printable(problem, width=400))
+
+
+def sign_text(extension: TauExtension) -> str:
+    """Say in one line for which tools intents are on, and what happens to a call without one."""
+    session = extension.session()
+    tools = [name for name, shadow in extension.shadows.items() if shadow.injected]
+    if not tools:
+        return "intents: no tool of this session states any"
+    policies = {extension.policy_of(name, session) for name in tools}
+    return f"intents on: {', '.join(tools)} · {' and '.join(sorted(policies))} · /intent"
+
+
+def _sign(extension: TauExtension) -> Static:
+    from textual.widgets import Static  # only where there is a screen
+
+    class IntentSign(Static):
+        """One line below the prompt. While it is mounted, Tau's rows are drawn by us first.
+
+        Tau keeps asking the runtime that was there at its start how a call is drawn, also after that was replaced.
+        """
+
+        DEFAULT_CSS = "IntentSign { height: 1; color: $text-muted; padding: 0 1; }"
+
+        def on_mount(self) -> None:
+            state = getattr(self.app, "state", None)
+            if state is None or not hasattr(state, "tool_call_renderer"):
+                return
+            previous = state.tool_call_renderer
+            previous = getattr(previous, "previous", previous)
+
+            def draw(name: str, arguments: Mapping[str, Any]) -> str | None:
+                row = extension.row(name, arguments)
+                return row if row is not None or previous is None else previous(name, arguments)
+
+            draw.previous = previous  # type: ignore[attr-defined]  # so that reloads do not pile up
+            state.tool_call_renderer = draw
+
+    sign = IntentSign(sign_text(extension), markup=False)
+    extension.sign = sign
+    return sign
+
+
+def refresh_sign(extension: TauExtension) -> None:
+    """Draw the sign anew, after a change of policy."""
+    if extension.sign is not None:
+        extension.sign.update(sign_text(extension))

@@ -1,0 +1,104 @@
+"""What pi-intent knows of one Tau session, kept for as long as the process knows that session.
+
+Tau sets an extension up anew at every `/reload`, `/new` and `/resume`. What must outlive that lies here, by session:
+who was rejected how often, what the person chose with `/intent`, the open segment of the ledger.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from pi_intent.events import ToolEvent, ToolExecutionEnd, ToolExecutionStart
+from pi_intent.pipeline import Pipeline
+from pi_intent.runtime import SessionRuntime
+from pi_intent.types import Policy, Status
+
+RECENT = 8
+"""How many of the last calls `/intent` shows."""
+
+
+@dataclass(slots=True)
+class HostCall:
+    """A call that Tau knows of and that our executor has not seen yet."""
+
+    tool_call_id: str
+    tool_name: str
+    arguments: object
+
+
+@dataclass(slots=True)
+class PastCall:
+    """A call as `/intent` shows it."""
+
+    start: ToolExecutionStart
+    status: Status | None = None
+    facts: str | None = None
+
+
+@dataclass(slots=True)
+class TauSession:
+    """One session: its pipeline, its place in the conversation, and what the person chose."""
+
+    runtime: SessionRuntime
+    override: Policy | None = None
+    turn: int = 0
+    group_id: str = ""
+    waiting: list[HostCall] = field(default_factory=list)
+    recent: deque[PastCall] = field(default_factory=lambda: deque(maxlen=RECENT))
+    _syncing: asyncio.Task[None] | None = None
+
+    @property
+    def pipeline(self) -> Pipeline:
+        return self.runtime.pipeline
+
+    def __post_init__(self) -> None:
+        self.runtime.pipeline.sinks.subscribe(self._remember)
+
+    def _remember(self, event: ToolEvent) -> None:
+        if isinstance(event, ToolExecutionStart):
+            self.recent.append(PastCall(event))
+        elif isinstance(event, ToolExecutionEnd):
+            for past in self.recent:
+                if past.start.call_id == event.call_id:
+                    past.status, past.facts = event.status, event.facts
+
+    def take_waiting(self, tool_call_id: str) -> HostCall | None:
+        """Take out the first call that Tau has announced under this id, if it is still waiting."""
+        for call in self.waiting:
+            if call.tool_call_id == tool_call_id:
+                self.waiting.remove(call)
+                return call
+        return None
+
+    def sync_soon(self) -> None:
+        """Have the ledger brought to the disk without waiting for it: a tool's result must not wait for a disk."""
+        if self._syncing is None or self._syncing.done():
+            self._syncing = asyncio.create_task(self.runtime.sync())
+
+
+class Sessions:
+    """The sessions of this process: by Tau's id, or by the session object where Tau gives none."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, TauSession] = {}
+        self._nameless: WeakKeyDictionary[object, TauSession] = WeakKeyDictionary()
+
+    def get(self, session_id: str | None, bound: object) -> TauSession | None:
+        return self._nameless.get(bound) if session_id is None else self._by_id.get(session_id)
+
+    def put(self, session_id: str | None, bound: object, session: TauSession) -> None:
+        if session_id is None:
+            self._nameless[bound] = session
+        else:
+            self._by_id[session_id] = session
+
+    def forget(self, session: TauSession) -> None:
+        self._by_id = {key: kept for key, kept in self._by_id.items() if kept is not session}
+        for bound in [bound for bound, kept in self._nameless.items() if kept is session]:
+            del self._nameless[bound]
+
+
+SESSIONS = Sessions()

@@ -1,0 +1,206 @@
+"""The shadows themselves: what the model sees of a tool, and what happens when it is called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from tau_agent.tools import AgentTool, AgentToolResult, ToolCancellationToken, ToolUpdateCallback
+from tau_coding.extensions.runtime import ExtensionRuntime
+
+from pi_intent.contract.inject import inject_intent, owns
+from pi_intent.contract.rows import INTENT, RATIONALE, ROWS, replaced_fields
+from pi_intent.errors import InjectionSkipped
+from pi_intent.hosts.tau import files
+from pi_intent.hosts.tau.extension import PROFILE, Shadow, TauExtension
+from pi_intent.hosts.tau.layers import RUNNING, Running
+from pi_intent.hosts.tau.results import settlement_of
+from pi_intent.hosts.tau.texts import adapt_guidelines, with_addition
+from pi_intent.pipeline import OpenCall, failure, target_of
+from pi_intent.protocols import Settlement
+from pi_intent.types import JSONObject, Status
+
+FILE_TOOLS = frozenset({"write", "edit"})
+MUTATING = FILE_TOOLS | {"bash"}
+
+
+class Shadowing:
+    """Shadows the tools of one runtime when Tau composes them; see `Composer` for the promise."""
+
+    def __init__(self, extension: TauExtension, runtime: ExtensionRuntime) -> None:
+        self._extension = extension
+        self._runtime = runtime
+
+    def compose(self, own: dict[str, AgentTool], composed: Sequence[AgentTool]) -> list[AgentTool]:
+        extension = self._extension
+        extension.own.update(own)
+        try:
+            return self._compose(own, composed)
+        except Exception as error:  # the promise of `Composer`: Tau could not start the session
+            extension.shadows.clear()
+            extension.problems.append(
+                f"intents are OFF in this session: the tools could not be shadowed ({type(error).__name__}: {error})"
+            )
+            return [tool for tool in composed if tool.name in own or tool.name not in ROWS]
+
+    def _compose(self, own: dict[str, AgentTool], composed: Sequence[AgentTool]) -> list[AgentTool]:
+        registered = {tool.name: tool for tool in self._runtime.extension_tools}
+        sources = self._runtime.extension_tool_sources
+        tools: list[AgentTool] = []
+        for tool in composed:
+            if tool.name not in ROWS:
+                tools.append(tool)
+                continue
+            taken = registered.get(tool.name)
+            if taken is not None and isinstance(taken.execute_fn, InnerLayer):
+                if tool.name in own:  # else the host has no such tool, and must not get one from us
+                    tools.append(shadow(self._extension, own[tool.name], tool, source=None))
+            else:
+                tools.append(shadow(self._extension, tool, tool, source=sources.get(tool.name)))
+        add_section(self._extension)
+        return tools
+
+
+def add_section(extension: TauExtension) -> None:
+    """Explain the intent once in the system prompt, where a schema leaves the explaining to it."""
+    if any(shadow.injected and shadow.profile == "lean" for shadow in extension.shadows.values()):
+        extension.tau.add_prompt_section(*extension.texts.section)
+
+
+def shadow(extension: TauExtension, base: AgentTool, composed: AgentTool, *, source: str | None) -> AgentTool:
+    """Return a tool like `base`, with our fields in its schema, that runs `composed` with what is left of a call."""
+    texts, name = extension.texts, base.name
+    chosen = extension.loaded.settings.for_tool(name, watched=True, profile=PROFILE)
+    replaced = replaced_fields(name)
+    injected = chosen.policy not in ("derive", "omit")
+    parameters: Mapping[str, Any] = base.parameters
+    try:
+        parameters = inject_intent(
+            base.parameters, texts=texts, profile=chosen.profile, policy=chosen.policy, replaces=replaced
+        )
+    except InjectionSkipped as skipped:
+        injected = False
+        extension.problems.append(f"{name} states no intent in this session: {skipped}")
+    extension.shadows[name] = Shadow(
+        parameters=base.parameters, policy=chosen.policy, profile=chosen.profile, injected=injected, source=source
+    )
+    outer = OuterLayer(extension, name, composed)
+    if not injected:
+        return replace(base, execute_fn=outer)
+    return replace(
+        base,
+        parameters=parameters,
+        description=with_addition(base.description, texts.added[name]),
+        prompt_snippet=base.prompt_snippet and with_addition(base.prompt_snippet, texts.snippets[name]),
+        prompt_guidelines=adapt_guidelines(base.prompt_guidelines, replaced, texts),
+        execute_fn=outer,
+        render_call=partial(extension.row, name),
+    )
+
+
+class OuterLayer:
+    """The executor that the agent calls: reads the call, and runs the tool below with what is left."""
+
+    def __init__(self, extension: TauExtension, name: str, below: AgentTool) -> None:
+        self._extension = extension
+        self._name = name
+        self._below = below
+
+    async def __call__(
+        self,
+        tool_call_id: str,
+        arguments: Mapping[str, Any],
+        signal: ToolCancellationToken | None = None,
+        on_update: ToolUpdateCallback | None = None,
+    ) -> AgentToolResult:
+        extension, name = self._extension, self._name
+        session = extension.session()
+        await session.runtime.start()
+        session.take_waiting(tool_call_id)
+        request = extension.request(session, name, tool_call_id, arguments)
+
+        async def delegate(opened: OpenCall) -> tuple[AgentToolResult, Settlement]:
+            running = Running(opened)
+            given = opened.call.arguments
+            if request.tool_source is not None:  # no inner layer below another extension's tool
+                given = fill_replaced(name, request.parameters or {}, given, opened)
+
+            def updated(partial_result: AgentToolResult) -> None:
+                opened.update(running.ran_args or opened.call.arguments, partial_result)
+                if on_update is not None:
+                    on_update(partial_result)
+
+            token = RUNNING.set(running)
+            try:
+                result = await self._below.execute_fn(tool_call_id, given, signal, updated)
+            except Exception as error:
+                status: Status = "cancelled" if signal is not None and signal.is_cancelled() else "error"
+                opened.settle(failure(status, str(error), files=running.files, ran_args=running.ran_args))
+                raise
+            finally:
+                RUNNING.reset(token)
+            return result, settlement_of(
+                name,
+                result,
+                reached=running.reached,
+                files=running.files,
+                ran_args=running.ran_args,
+            )
+
+        try:
+            return await session.pipeline.run(request, delegate)
+        finally:
+            if name in MUTATING:
+                session.sync_soon()
+
+
+class InnerLayer:
+    """The executor of a tool that we register: runs the session's own tool, and notes that it did."""
+
+    def __init__(self, extension: TauExtension, name: str) -> None:
+        self._extension = extension
+        self._name = name
+
+    async def __call__(
+        self,
+        tool_call_id: str,
+        arguments: Mapping[str, Any],
+        signal: ToolCancellationToken | None = None,
+        on_update: ToolUpdateCallback | None = None,
+    ) -> AgentToolResult:
+        own = self._extension.own[self._name]
+        running = RUNNING.get()
+        if running is None or running.opened.start.tool_call_id != tool_call_id:
+            return await own.execute_fn(tool_call_id, arguments, signal, on_update)
+        running.reached = True
+        opened = running.opened
+        # A hook of another extension may have changed the arguments, or put fields of ours back.
+        ran = {key: value for key, value in arguments.items() if key not in _OURS or owns(own.parameters, key)}
+        if ran != opened.call.arguments:
+            running.ran_args = ran
+            opened.update(ran)
+        given = fill_replaced(self._name, own.parameters, ran, opened)
+        journal = self._extension.session().runtime.journal
+        before = None
+        if journal is not None and self._name in FILE_TOOLS:
+            before = files.before(ran, self._extension.cwd, journal.digester)
+        try:
+            return await own.execute_fn(tool_call_id, given, signal, on_update)
+        finally:
+            if before is not None and journal is not None:
+                running.files = before.changes(journal.digester)
+
+
+_OURS = frozenset({INTENT, RATIONALE})
+
+
+def fill_replaced(
+    name: str, parameters: Mapping[str, Any], arguments: JSONObject, opened: OpenCall
+) -> dict[str, Any]:
+    """Give a tool the fields that the intent stands in for, last of all, where its own schema has them."""
+    properties = parameters.get("properties", {})
+    stand_in = opened.call.intent or target_of(name, arguments)
+    missing = {field: stand_in for field in replaced_fields(name) if field in properties and field not in arguments}
+    return {**arguments, **missing}

@@ -1,0 +1,99 @@
+"""Keep the random key of a ledger, and make digests that only its owner can compare."""
+
+from __future__ import annotations
+
+import errno
+import hmac
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from pi_intent.errors import LedgerError
+from pi_intent.ledger.location import make_private_folder
+
+KEY_BYTES = 32
+DIGEST_BYTES = 16
+"""128 of the 256 bits of HMAC-SHA-256: who has no key can neither guess a text nor make another one fit."""
+
+_NO_HARD_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK})
+
+
+class Digester:
+    """Digests under one key: equal for equal bytes, and useless to whoever tries a dictionary without the key."""
+
+    __slots__ = ("_key",)
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def digest(self, data: bytes) -> str:
+        """Return `hmac:` and 32 hexadecimal digits."""
+        return "hmac:" + hmac.digest(self._key, data, "sha256")[:DIGEST_BYTES].hex()
+
+
+def redaction_key(key: bytes) -> bytes:
+    """Return the key for tokens of redacted secrets: another one, so that no token can be looked up as a digest."""
+    return hmac.digest(key, b"pi-intent redaction", "sha256")
+
+
+def load_key(root: Path) -> bytes:
+    """Return the key of the ledger in `root`; the first of many processes at once creates it.
+
+    Raises `LedgerError` where the file is damaged, cannot be read, or cannot be made.
+    """
+    path = root / "key"
+    try:
+        if not path.exists():
+            _create(path)
+        key = _read(path)
+    except OSError as error:
+        raise LedgerError(
+            f"the key of the ledger, {path}, cannot be read or made ({error.strerror}): check who owns the folder "
+            "and whether the disk is full"
+        ) from error
+    if len(key) != KEY_BYTES or not any(key):
+        raise LedgerError(
+            f"the key of the ledger, {path}, is damaged: put it back from a backup, or move it away and a new one is "
+            "made (digests made with the old key can then no longer be compared)"
+        )
+    return key
+
+
+def _read(path: Path) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        if os.fstat(descriptor).st_mode & 0o177:
+            with suppress(OSError):  # somebody else's file: then its modes are theirs to decide
+                os.fchmod(descriptor, 0o600)
+        return os.read(descriptor, KEY_BYTES + 1)
+    finally:
+        os.close(descriptor)
+
+
+def _create(path: Path) -> None:
+    """Put a complete key in place in one step, or leave the one that another process put there first."""
+    make_private_folder(path.parent)
+    temporary = path.with_name(f".key-{os.urandom(8).hex()}")
+    try:
+        _write_new(temporary)
+        with suppress(FileExistsError):
+            os.link(temporary, path)
+    except OSError as error:
+        if error.errno not in _NO_HARD_LINKS:
+            raise
+        with suppress(FileExistsError):
+            _write_new(path)
+    finally:
+        with suppress(OSError):
+            temporary.unlink()
+
+
+def _write_new(path: Path) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.fchmod(descriptor, 0o600)
+        if os.write(descriptor, os.urandom(KEY_BYTES)) != KEY_BYTES:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,157 @@
+"""Read segments of the ledger line by line: whatever stands between whole records is reported and skipped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from pi_intent.ledger.entries import Entry, parse_entry
+from pi_intent.ledger.segment import SUFFIX, file_stem, has_writer
+
+LINE_LIMIT = 1 << 20
+"""Bytes of a line that are read; the writer stays far below."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A whole record: what it says, the line's own bytes (for checking the chain), and where it stands."""
+
+    path: Path
+    line: int
+    entry: Entry
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something that could not be read; `line` is None where it is about the file, `text` a sentence."""
+
+    path: Path
+    line: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """One file of the ledger. `running`: its writer was alive when the file was found, before anything was read."""
+
+    path: Path
+    running: bool
+
+    def read(self) -> Iterator[Record | Problem]:
+        """Yield every record in the order of the file, and every problem at its place."""
+        try:
+            with self.path.open("rb") as file:
+                for line in _lines(file):
+                    if not line.complete and self.running and not line.too_long:
+                        return  # the writer is in the middle of it
+                    item = _read_line(self.path, line)
+                    if item is not None:
+                        yield item
+        except FileNotFoundError:
+            yield Problem(path=self.path, line=None, text=f"{self.path} was deleted meanwhile")
+        except OSError as error:
+            yield Problem(path=self.path, line=None, text=f"{self.path} cannot be read ({error.strerror})")
+
+
+def read_segments(root: Path, *, session: str | None = None) -> Iterator[Segment | Problem]:
+    """Yield the segments of a ledger, of one session or of all, by name; nothing where there is no ledger yet.
+
+    `session` is the id under which the journal was opened.
+    """
+    folder = root / "ledger"
+    prefix = "" if session is None else f"{file_stem(session)}."
+    try:
+        names = sorted(path.name for path in folder.iterdir())
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield Problem(path=folder, line=None, text=f"{folder} cannot be read ({error.strerror})")
+        return
+    for name in names:
+        if not name.endswith(SUFFIX) or not name.startswith(prefix):
+            continue
+        path = folder / name
+        try:
+            running = path.is_file() and has_writer(path)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield Problem(path=path, line=None, text=f"{path} cannot be read ({error.strerror})")
+            continue
+        yield Segment(path=path, running=running)
+
+
+class SegmentTail:
+    """Follows one segment: each `read_new` returns what has been added since the last one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.problems: list[Problem] = []
+        self._offset = 0
+        self._line = 0
+
+    def read_new(self) -> list[Record]:
+        """Return the new records; a line that is still being written waits for the next time."""
+        records: list[Record] = []
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self._offset)
+                for line in _lines(file, first=self._line + 1):
+                    if not line.complete:
+                        break
+                    self._offset, self._line = line.end, line.number
+                    match _read_line(self.path, line):
+                        case Record() as record:
+                            records.append(record)
+                        case Problem() as problem:
+                            self.problems.append(problem)
+                        case None:
+                            pass
+        except FileNotFoundError:
+            pass  # not yet there, or deleted: either way nothing new
+        except OSError as error:
+            text = f"{self.path} cannot be read ({error.strerror})"
+            if not any(problem.text == text for problem in self.problems):
+                self.problems.append(Problem(path=self.path, line=None, text=text))
+        return records
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    number: int
+    content: bytes
+    end: int
+    complete: bool = True
+    too_long: bool = False
+
+
+def _lines(file: BinaryIO, *, first: int = 1) -> Iterator[_Line]:
+    """Split a file at line feeds; of a line over the limit nothing but its end is kept."""
+    number, end = first, file.tell()
+    while piece := file.readline(LINE_LIMIT):
+        end += len(piece)
+        too_long = False
+        while piece and not piece.endswith(b"\n") and (too_long or len(piece) == LINE_LIMIT):
+            too_long = True
+            piece = file.readline(LINE_LIMIT)
+            end += len(piece)
+        complete = piece.endswith(b"\n")
+        yield _Line(number, b"" if too_long else piece.strip(b"\r\n"), end, complete, too_long)
+        number += 1
+
+
+def _read_line(path: Path, line: _Line) -> Record | Problem | None:
+    """Return the record of a line, or what is wrong with it; None for an empty one, left after a failed write."""
+    if line.too_long:
+        text = f"{path.name}, line {line.number}, is longer than {LINE_LIMIT} bytes and was skipped"
+        return Problem(path=path, line=line.number, text=text)
+    if not line.content:
+        return None
+    entry = parse_entry(line.content)
+    if not isinstance(entry, str):
+        return Record(path=path, line=line.number, entry=entry, raw=line.content)
+    why = entry if line.complete else "was cut off while it was written"
+    return Problem(path=path, line=line.number, text=f"{path.name}, line {line.number}, {why}")

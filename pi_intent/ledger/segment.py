@@ -1,0 +1,183 @@
+"""One file that one writer appends records to: named after its session, locked, never rewritten."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import re
+import weakref
+from contextlib import suppress
+from pathlib import Path
+
+from pi_intent.ledger.location import make_private_folder
+from pi_intent.ledger.record import seal
+from pi_intent.types import JSONObject
+
+SUFFIX = ".jsonl"
+
+_PLAIN = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_RESERVED = re.compile(r"con|prn|aux|nul|(?:com|lpt)[0-9]")  # Windows opens devices under these
+
+
+def file_stem(session: str) -> str:
+    """Return a file name for a session's id that is safe on every file system; two ids never share one.
+
+    A plain id in lower case stays as it is. Any other one is made plain and gets `~` and a digest of the whole id:
+    a file system that ignores case or a long common beginning cannot bring two of them together.
+    """
+    if _PLAIN.fullmatch(session) and not _RESERVED.fullmatch(session):
+        return session
+    digest = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    return f"{re.sub(r'[^a-z0-9_-]+', '-', session.lower()[:200]).strip('-')[:32]}~{digest}"
+
+
+class Segment:
+    """An open segment. Of one thread; the exclusive lock is held until it is closed or the process ends.
+
+    The descriptor is not inherited by programs that are started (Python opens files that way), or they would keep
+    the lock after us. A forked child closes its copy at once, and has no segment then.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_fsynced",
+        "_identity",
+        "_name_fsynced",
+        "_torn",
+        "_written",
+        "fd",
+        "path",
+        "prev",
+        "writer",
+    )
+
+    def __init__(self, path: Path, writer: str, fd: int) -> None:
+        self.path = path
+        self.writer = writer
+        self.fd = fd
+        self.prev = ""
+        status = os.fstat(fd)
+        self._identity = (status.st_dev, status.st_ino)
+        self._torn = False
+        self._written = 0
+        self._fsynced = 0
+        self._name_fsynced = False
+        _OPEN.add(self)
+
+    @classmethod
+    def create(cls, folder: Path, session: str) -> Segment:
+        """Create a new segment in `folder` and lock it. Raises `OSError`."""
+        make_private_folder(folder)
+        for _ in range(16):
+            writer = os.urandom(6).hex()
+            path = folder / f"{file_stem(session)}.{writer}{SUFFIX}"
+            try:
+                fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+            except FileExistsError:
+                continue
+            try:
+                os.fchmod(fd, 0o600)
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:  # a reader looked in just now, to see whether the writer is alive
+                os.close(fd)
+                path.unlink(missing_ok=True)
+                continue
+            except OSError:  # a file system without modes or locks: go on without
+                pass
+            return cls(path, writer, fd)
+        raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(folder))
+
+    def is_ours(self) -> bool:
+        """Is the file still there, and is the descriptor still this file?"""
+        if self.fd < 0:
+            return False
+        try:
+            status = os.fstat(self.fd)
+        except OSError:
+            self.fd = -1
+            return False
+        if (status.st_dev, status.st_ino) != self._identity:
+            self.fd = -1  # somebody closed it and the number was given to another file: not ours to close
+            return False
+        return status.st_nlink > 0
+
+    def append(self, record: JSONObject) -> None:
+        """Hand a record to the kernel in one write, chained to the last whole one. Raises `OSError`."""
+        line, digest = seal(record, self.prev)
+        if self._torn:
+            line = b"\n" + line
+        self._written += 1
+        self._torn = True
+        if os.write(self.fd, line) != len(line):  # how a disk that fills up answers first
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
+        self._torn = False
+        self.prev = digest
+
+    @property
+    def is_dirty(self) -> bool:
+        """Was anything written since the last `flush`?"""
+        return self._written != self._fsynced
+
+    def flush(self) -> None:
+        """Wait until the disk has what was written; may run in another thread. Raises `OSError`."""
+        fd, written = self.fd, self._written
+        try:
+            os.fsync(fd)
+            if not self._name_fsynced:
+                _fsync_folder(self.path.parent)
+                self._name_fsynced = True
+        except OSError:
+            if self.fd != fd:  # closed meanwhile, which flushes too
+                return
+            raise
+        self._fsynced = written
+
+    def close(self) -> None:
+        """Give the lock back and close the file."""
+        fd, self.fd = self.fd, -1
+        if fd >= 0:
+            with suppress(OSError):
+                fcntl.flock(fd, fcntl.LOCK_UN)
+            with suppress(OSError):
+                os.close(fd)
+
+
+def has_writer(path: Path) -> bool:
+    """Does the writer of a segment still run? Told by its lock; False where there are no locks. Raises `OSError`."""
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return False
+
+
+def _fsync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # some file systems cannot fsync a folder
+            raise
+    finally:
+        os.close(fd)
+
+
+_OPEN: weakref.WeakSet[Segment] = weakref.WeakSet()
+
+
+def _forget_in_child() -> None:
+    for segment in tuple(_OPEN):
+        fd, segment.fd = segment.fd, -1
+        if fd >= 0:
+            with suppress(OSError):
+                os.close(fd)  # never unlock: the lock belongs to the parent, too
+
+
+os.register_at_fork(after_in_child=_forget_in_child)

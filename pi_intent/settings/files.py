@@ -1,0 +1,77 @@
+"""Read a settings file that may have been made to do harm, without ever waiting for it.
+
+A cloned repository chooses what stands at `.pi-intent.toml`: a link to a private file, a pipe without a writer, a
+gigabyte, or text that a TOML parser takes hours over.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import tomllib
+from pathlib import Path
+
+from pi_intent.errors import SettingsError
+from pi_intent.settings.wording import safe
+
+MAX_BYTES = 256 * 1024
+
+_MAX_DOTS = 64
+"""In one line. tomllib takes quadratic time over a dotted key: 0.9 s for 8,000 parts, minutes for a full file."""
+
+
+def read_toml(path: Path, *, follow_links: bool) -> dict[str, object] | None:
+    """Return what a TOML file holds, or None when there is none; raise `SettingsError` when it cannot be used."""
+    data = _read_bytes(path, follow_links=follow_links)
+    if data is None:
+        return None
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise _unusable(path, "is not UTF-8 text") from error
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.count(".") > _MAX_DOTS and not line.lstrip().startswith("#"):
+            raise _unusable(path, f"has more than {_MAX_DOTS} dots in line {number}, which no setting needs")
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise _unusable(path, "is nested too deeply") from error
+    except tomllib.TOMLDecodeError as error:
+        raise _unusable(path, f"is not valid TOML ({safe(str(error)[:120])})") from error
+    except ValueError as error:  # Python's limit of some thousand digits
+        raise _unusable(path, "holds a number that is too long to read") from error
+
+
+def _read_bytes(path: Path, *, follow_links: bool) -> bytes | None:
+    # O_NONBLOCK: opening a pipe would wait for its writer. What kind of file it is, is asked of the open file:
+    # the path could be given to another one in between.
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    if not follow_links:
+        flags |= getattr(os, "O_NOFOLLOW", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        if error.errno == errno.ELOOP and not follow_links:
+            raise _unusable(path, "is a symbolic link, which is not followed in a project") from error
+        raise _unusable(path, f"cannot be read ({error.strerror})") from error
+    except ValueError as error:  # a path with a null character
+        raise _unusable(path, "is not the name of a file") from error
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise _unusable(path, "is not a regular file")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise _unusable(path, f"cannot be read ({error.strerror})") from error
+    finally:
+        os.close(descriptor)
+    if len(data) > MAX_BYTES:
+        raise _unusable(path, f"is larger than {MAX_BYTES // 1024} KiB")
+    return data
+
+
+def _unusable(path: Path, reason: str) -> SettingsError:
+    return SettingsError(f"{safe(str(path))} {reason}; nothing in it counts.")

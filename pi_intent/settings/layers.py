@@ -1,0 +1,143 @@
+"""Lay the sources over one another; the project's goes on last and can only raise what it finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pi_intent.settings.rules import Settings, ToolRule
+from pi_intent.settings.wording import Source, setting_path, shown
+from pi_intent.types import STRICTNESS, Policy, Profile
+
+_TOOL_KEYS = ("policy", "profile", "budget", "redact_args")
+KEYS = (*_TOOL_KEYS, "strict")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """What one source says; None where it says nothing."""
+
+    source: Source
+    policy: Policy | None = None
+    profile: Profile | None = None
+    budget: int | None = None
+    redact_args: bool | None = None
+    strict: bool | None = None
+    tools: tuple[ToolRule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """The settings in force, where each came from, and a sentence for each that cannot take effect."""
+
+    settings: Settings
+    origins: dict[str, str]
+    warnings: tuple[str, ...]
+
+
+def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
+    """Return what holds when each layer overrides those before it and the project raises the outcome."""
+    settings = Settings(tools=tuple(rule for layer in layers for rule in layer.tools))
+    origins = dict.fromkeys(KEYS, "default")
+    for layer in layers:
+        said = _said(layer, KEYS)
+        settings = replace(settings, **said)
+        origins |= {key: layer.source.origin(key) for key in said}
+        for rule in layer.tools:
+            origins |= {setting_path("tools", rule.pattern, key): rule.origin for key in _said(rule, _TOOL_KEYS)}
+    refused: list[str] = []
+    if project is not None:
+        project = _without_profiles(project, refused)
+        settings = _raise(settings, project, origins, refused)
+    idle = [sentence for layer in layers for sentence in _idle(layer, settings.tools + settings.floors)]
+    return Merged(settings=settings, origins=origins, warnings=(*idle, *refused))
+
+
+def _said(table: Layer | ToolRule, keys: tuple[str, ...]) -> dict[str, Any]:
+    values = {key: getattr(table, key) for key in keys}
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def _without_profiles(project: Layer, warnings: list[str]) -> Layer:
+    """Return the project's layer without its profiles: how much a schema explains is not a matter of strictness."""
+    scopes: list[tuple[Layer | ToolRule, tuple[str, ...]]] = [(project, ())]
+    scopes += [(rule, ("tools", rule.pattern)) for rule in project.tools]
+    warnings += [
+        f"{project.source.where(setting_path(*path, 'profile'))} does not count: "
+        "a project's file only sets how strict to be. Choose the profile in your own config.toml."
+        for table, path in scopes
+        if table.profile is not None
+    ]
+    return replace(project, profile=None, tools=tuple(replace(rule, profile=None) for rule in project.tools))
+
+
+def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings: list[str]) -> Settings:
+    path = project.source.name
+    # Where nobody chose a policy, the host's default may be as lax as this for its own tools.
+    now = {key: getattr(settings, key) for key in KEYS} | {"policy": settings.policy or "adaptive"}
+    raised = _stricter(_said(project, KEYS), now, project.source, (), warnings)
+    origins |= dict.fromkeys(raised, path)
+    # The settings the user made for single tools are above the general ones: a floor reaches those too. It also
+    # leaves `policy` None where the host's default may be stricter than what the project asks for.
+    general = ToolRule(
+        pattern="*", origin=path, policy=project.policy, budget=project.budget, redact_args=project.redact_args
+    )
+    settings = replace(settings, **raised, floors=(general,))
+    warnings += _idle_in_project(project, project.source, ())
+    for rule in project.tools:
+        server, _, name = rule.pattern.rpartition("/")
+        current = settings.for_tool(name, tool_source=server or None, watched=False)
+        now = {key: getattr(current, key) for key in _TOOL_KEYS}
+        keys = ("tools", rule.pattern)
+        raised = _stricter(_said(rule, _TOOL_KEYS), now, project.source, keys, warnings)
+        origins |= {setting_path(*keys, key): path for key in raised}
+        warnings += _idle_in_project(rule, project.source, keys)
+    return replace(settings, floors=(general, *project.tools))
+
+
+def _stricter(
+    asked: Mapping[str, Any], now: Mapping[str, Any], source: Source, path: tuple[str, ...], warnings: list[str]
+) -> dict[str, Any]:
+    """Return what is asked for above what holds now, and warn about what is below it."""
+    raised = {}
+    for key, value in asked.items():
+        if _height(key, value) > _height(key, now[key]):
+            raised[key] = value
+        elif _height(key, value) < _height(key, now[key]):
+            warnings.append(
+                f"{source.where(setting_path(*path, key))} asks for {shown(value)} where {shown(now[key])} holds; "
+                "the project's file can only make this stricter."
+            )
+    return raised
+
+
+def _height(key: str, value: Any) -> int:
+    return STRICTNESS[value] if key == "policy" else int(value)
+
+
+def _idle(layer: Layer, rules: tuple[ToolRule, ...]) -> Iterator[str]:
+    """Say which of a layer's settings its own policy, in the same scope, leaves without effect."""
+    yield from _idle_in_scope(layer, layer.source, (), {rule.policy for rule in rules})
+    for rule in layer.tools:
+        yield from _idle_in_scope(rule, layer.source, ("tools", rule.pattern), set())
+
+
+def _idle_in_scope(
+    table: Layer | ToolRule, source: Source, path: tuple[str, ...], elsewhere: set[Policy | None]
+) -> Iterator[str]:
+    # General settings still reach a tool whose own rule only changes the policy.
+    if table.policy is None:
+        return
+    policies = elsewhere | {table.policy}
+    beside = f'has no effect beside the policy "{table.policy}"'
+    if table.budget is not None and "adaptive" not in policies:
+        yield f'{source.where(setting_path(*path, "budget"))} {beside}: only "adaptive" counts rounds.'
+    if table.profile is not None and policies <= {"derive", "omit", None}:
+        yield f"{source.where(setting_path(*path, 'profile'))} {beside}: the tool's schema is left alone."
+
+
+def _idle_in_project(table: Layer | ToolRule, source: Source, path: tuple[str, ...]) -> Iterator[str]:
+    # Below "require" the user's own policy may be the stricter one, "adaptive", and then the budget counts.
+    if table.policy == "require":
+        yield from _idle_in_scope(table, source, path, set())

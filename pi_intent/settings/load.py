@@ -1,0 +1,120 @@
+"""Find the files and variables that hold settings, and load them in order of precedence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pi_intent.errors import SettingsError
+from pi_intent.settings.files import read_toml
+from pi_intent.settings.layers import KEYS, Layer, merge
+from pi_intent.settings.rules import Settings
+from pi_intent.settings.wording import COMMAND_LINE, ENVIRONMENT, Source, nearest, safe, shown
+
+PROJECT_FILE = ".pi-intent.toml"
+
+_MAX_WARNINGS = 20
+"""At a time: a project's file must not bury what there is to say about the others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSettings:
+    """The settings and how they came about.
+
+    `origins` gives for each setting in force a file, a variable, "command line" or "default"; one of a tool is
+    called `tools.bash.policy`. `warnings` are sentences for the person; `files` are those that count, as read.
+    """
+
+    settings: Settings
+    origins: dict[str, str]
+    warnings: tuple[str, ...]
+    files: tuple[Path, ...]
+
+
+def load_settings(
+    *, project: Path | None, environ: Mapping[str, str], overrides: Mapping[str, object] | None = None
+) -> LoadedSettings:
+    """Load the settings of a session; whatever is wrong with a source becomes a warning, never an exception.
+
+    `project` is the project's root, `overrides` the command line's settings under their keys in `config.toml`
+    (None as a value: not given).
+    """
+    switch = environ.get("PI_INTENT", "").strip().lower()
+    if switch == "off":
+        # Nothing is read: the session is to be as if we were not installed.
+        return LoadedSettings(settings=Settings(off=True), origins={"off": "PI_INTENT"}, warnings=(), files=())
+    warnings: list[str] = []
+    if switch not in ("", "on"):
+        warnings.append(f'PI_INTENT is {shown(environ["PI_INTENT"])}, but must be "on" or "off"; pi-intent stays on.')
+    layers: list[Layer] = []
+    files: list[Path] = []
+    user_file = _user_file(environ, warnings)
+    if user_file is not None and (layer := _file_layer(user_file, files, warnings, follow_links=True)):
+        layers.append(layer)
+    if variables := _variables(environ, warnings):
+        layers.append(_layer(variables, ENVIRONMENT, warnings, typed=False))
+    if given := {key: value for key, value in (overrides or {}).items() if value is not None}:
+        layers.append(_layer(given, COMMAND_LINE, warnings, typed=False))
+    project_layer = None
+    if project is not None:
+        project_layer = _file_layer(project / PROJECT_FILE, files, warnings, follow_links=False)
+    merged = merge(layers, project_layer)
+    return LoadedSettings(
+        settings=merged.settings,
+        origins={**merged.origins, "off": "default"},
+        warnings=(*warnings, *_first(merged.warnings, "settings")),
+        files=tuple(files),
+    )
+
+
+def _user_file(environ: Mapping[str, str], warnings: list[str]) -> Path | None:
+    folder = environ.get("XDG_CONFIG_HOME", "")
+    if folder and Path(folder).is_absolute():
+        return Path(folder) / "pi-intent" / "config.toml"
+    if folder:
+        # It would be looked up in the working directory, which may be a repository somebody has just cloned.
+        warnings.append(f"XDG_CONFIG_HOME is {shown(folder)}, but must be an absolute path; ~/.config is used.")
+    home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+    return Path(home) / ".config" / "pi-intent" / "config.toml" if Path(home).is_absolute() else None
+
+
+def _variables(environ: Mapping[str, str], warnings: list[str]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name in sorted(environ):
+        key = name.removeprefix("PI_INTENT_").lower()
+        if not name.startswith("PI_INTENT_"):
+            continue
+        if key in KEYS:
+            if value := environ[name].strip():
+                found[key] = value.lower()
+        elif guess := nearest(key, KEYS):
+            # Only what looks like one of ours: other programs may have variables of this prefix.
+            warnings.append(f"{safe(name)} is not a setting; did you mean {ENVIRONMENT.origin(guess)}?")
+    return found
+
+
+def _file_layer(path: Path, files: list[Path], warnings: list[str], *, follow_links: bool) -> Layer | None:
+    try:
+        data = read_toml(path, follow_links=follow_links)
+    except SettingsError as error:
+        warnings.append(str(error))
+        return None
+    if data is None:
+        return None
+    files.append(path)
+    return _layer(data, Source(name=safe(str(path))), warnings, typed=True)
+
+
+def _layer(data: Mapping[str, object], source: Source, warnings: list[str], *, typed: bool) -> Layer:
+    # Here and not above: most sessions have nothing to check, and pydantic takes longer to load than all of ours.
+    from pi_intent.settings.tables import read_layer
+
+    layer, found = read_layer(data, source, typed=typed)
+    warnings += _first(found, source.name)
+    return layer
+
+
+def _first(found: Sequence[str], name: str) -> list[str]:
+    more = len(found) - _MAX_WARNINGS
+    return [*found[:_MAX_WARNINGS], *([f"{name}: {more} more warnings like these."] if more > 0 else ())]

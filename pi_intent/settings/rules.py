@@ -1,0 +1,147 @@
+"""Say what holds for one tool: the most specific rule of the user, raised by every rule of the project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from pi_intent.settings.wording import nearest, setting_path, shown
+from pi_intent.types import STRICTNESS, Policy, Profile
+
+DEFAULT_BUDGET = 3
+"""Rounds of rejection under `adaptive` before a call runs without an intent."""
+
+_CACHED_TOOLS = 1024
+"""A host has tens of tools; the bound is for one that makes up names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolRule:
+    """One entry of a `[tools]` table; None where it says nothing.
+
+    `pattern` is a name or a glob as it was written, `origin` the file or the words "command line".
+    """
+
+    pattern: str
+    origin: str
+    policy: Policy | None = None
+    profile: Profile | None = None
+    budget: int | None = None
+    redact_args: bool | None = None
+
+    def matches(self, names: Iterable[str]) -> bool:
+        """Whether the pattern covers one of a tool's names."""
+        # Only * and ? are wildcards: a set like [a-z] would not survive reading - as _.
+        pattern = alike(self.pattern).replace("[", "[[]")
+        return any(fnmatchcase(alike(name), pattern) for name in names)
+
+    @property
+    def specificity(self) -> tuple[bool, int]:
+        """Sorts an exact name after every glob, and a longer literal part after a shorter one."""
+        literal = self.pattern.replace("*", "").replace("?", "")
+        return literal == self.pattern, len(literal)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSettings:
+    """What holds for the calls of one tool."""
+
+    policy: Policy
+    profile: Profile
+    budget: int
+    redact_args: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything that was set, in force for a session.
+
+    `policy` and `profile` are None where nobody chose and the host's default holds. `tools` are the user's rules,
+    sources in ascending order of precedence. `floors` are the project's: they raise what the user's side says and
+    never lower it. With `off` nothing of pi-intent may take part in the session.
+    """
+
+    policy: Policy | None = None
+    profile: Profile | None = None
+    budget: int = DEFAULT_BUDGET
+    redact_args: bool = False
+    strict: bool = False
+    tools: tuple[ToolRule, ...] = ()
+    floors: tuple[ToolRule, ...] = ()
+    off: bool = False
+    _known: dict[tuple[str, str | None, bool, Profile], ToolSettings] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def for_tool(
+        self, tool_name: str, *, tool_source: str | None = None, watched: bool, profile: Profile = "lean"
+    ) -> ToolSettings:
+        """Return what holds for a tool; cheap enough to ask for each call.
+
+        `tool_source` is the server or extension that supplied the tool (None: the host itself), `watched` whether
+        a person follows the session, `profile` the host's default.
+        """
+        key = (tool_name, tool_source, watched, profile)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= _CACHED_TOOLS:
+                self._known.clear()
+            known = self._known[key] = self._resolve(tool_name, tool_source, watched, profile)
+        return known
+
+    def _resolve(self, tool_name: str, tool_source: str | None, watched: bool, profile: Profile) -> ToolSettings:
+        names = (tool_name,) if tool_source is None else (tool_name, f"{tool_source}/{tool_name}")
+        policy = self.policy or _host_default(tool_source, watched)
+        profile = self.profile or profile
+        budget, redact_args = self.budget, self.redact_args
+        # Ascending, so that the most specific rule has the last word on each key; among equals the later source.
+        for rule in sorted((rule for rule in self.tools if rule.matches(names)), key=lambda rule: rule.specificity):
+            policy = rule.policy or policy
+            profile = rule.profile or profile
+            budget = rule.budget or budget
+            redact_args = redact_args if rule.redact_args is None else rule.redact_args
+        # All that match, not the most specific: a narrow rule of a project must not shadow its own wider one either.
+        for floor in (floor for floor in self.floors if floor.matches(names)):
+            policy = stricter(policy, floor.policy or policy)
+            budget = max(budget, floor.budget or budget)
+            redact_args = redact_args or bool(floor.redact_args)
+        return ToolSettings(
+            policy="omit" if self.off else policy, profile=profile, budget=budget, redact_args=redact_args
+        )
+
+    def unmatched(self, tool_names: Iterable[str]) -> tuple[str, ...]:
+        """Return a sentence for each `[tools]` pattern that covers none of these tools.
+
+        A tool that is not the host's own is given as `server/tool`; its plain name counts as well.
+        """
+        forms = [(name, name.rpartition("/")[2]) for name in tool_names]
+        # What a pattern may have meant: a name in either form, or all the tools of a server.
+        meant = {form for names in forms for form in names} | {
+            name[: -len(plain)] + "*" for name, plain in forms if name != plain
+        }
+        sentences = []
+        for rule in self.tools + self.floors:
+            if rule.pattern == "*" or any(rule.matches(names) for names in forms):
+                continue
+            guess = nearest(rule.pattern, sorted(meant))
+            hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
+            sentences.append(f"{rule.origin}: {setting_path('tools', rule.pattern)} matches no tool; {hint}")
+        return tuple(sentences)
+
+
+def stricter(one: Policy, other: Policy) -> Policy:
+    """Return the stricter of two policies."""
+    return max(one, other, key=STRICTNESS.__getitem__)
+
+
+def alike(name: str) -> str:
+    """Return a name as names are compared: hosts and servers disagree on - and _."""
+    return name.replace("-", "_")
+
+
+def _host_default(tool_source: str | None, watched: bool) -> Policy:
+    # A tool that is not the host's own was not written with an intent in mind: asking is all we do.
+    if tool_source is not None:
+        return "optional"
+    return "require" if watched else "adaptive"

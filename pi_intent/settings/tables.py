@@ -1,0 +1,163 @@
+"""Check what one source says and keep what is right: the only module of the settings that loads pydantic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, get_args
+
+from pydantic import BaseModel, Field, ValidationError
+
+from pi_intent.settings.layers import Layer
+from pi_intent.settings.rules import ToolRule, alike
+from pi_intent.settings.wording import Source, nearest, setting_path, shown
+from pi_intent.types import STRICTNESS, Policy, Profile
+
+MAX_RULES = 256
+"""Per source. Each costs a little when a tool is first asked about, and a project chooses how many there are."""
+
+_MAX_PATTERN = 200
+_MAX_UNKNOWN = 5
+
+_WORDS: dict[str, tuple[str, ...]] = {
+    "policy": tuple(reversed(STRICTNESS)),
+    "profile": get_args(Profile),
+}
+_EXPECTED = {
+    **{key: " or ".join((", ".join(map(shown, words[:-1])), shown(words[-1]))) for key, words in _WORDS.items()},
+    "budget": "a whole number from 1 to 100",
+    "redact_args": "true or false",
+    "strict": "true or false",
+}
+
+
+class _ToolTable(BaseModel):
+    policy: Policy | None = None
+    profile: Profile | None = None
+    budget: Annotated[int, Field(ge=1, le=100)] | None = None
+    redact_args: bool | None = None
+
+
+class _TopTable(_ToolTable):
+    strict: bool | None = None
+
+
+_TOOL_KEYS = tuple(_ToolTable.model_fields)
+_TOP_KEYS = (*_TopTable.model_fields, "tools")
+
+
+def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tuple[Layer, list[str]]:
+    """Return what counts of a source, and a sentence for each thing that does not.
+
+    `typed` is for a format that has numbers and booleans of its own; otherwise "5" and "yes" are read as well.
+    """
+    warnings: list[str] = []
+    for key in _unknown(data, _TOP_KEYS, source, (), warnings):
+        if key == "off":
+            warnings.append(f"{source.where(key)} cannot be set here; set PI_INTENT=off in the environment.")
+        else:
+            guess = nearest(key, _TOP_KEYS)
+            hint = f'did you mean "{guess}"?' if guess else f"the settings are {', '.join(_TOP_KEYS)}."
+            warnings.append(f"{source.where(setting_path(key))} is not a setting; {hint}")
+    top = _checked(_TopTable, data, source, (), typed, warnings)
+    layer = Layer(
+        source=source,
+        policy=top.policy,
+        profile=top.profile,
+        budget=top.budget,
+        redact_args=top.redact_args,
+        strict=top.strict,
+        tools=tuple(_rules(data.get("tools"), source, typed, warnings)),
+    )
+    return layer, warnings
+
+
+def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> Iterable[ToolRule]:
+    if tools is None:
+        return
+    if not isinstance(tools, Mapping):
+        warnings.append(f"{source.where('tools')} is {shown(tools)}, but must be a table of tool names.")
+        return
+    seen: dict[str, str] = {}
+    for number, (pattern, said) in enumerate(tools.items()):
+        if number == MAX_RULES:
+            warnings.append(f"{source.where('tools')} has more than {MAX_RULES} entries; the others do not count.")
+            return
+        if not isinstance(pattern, str) or not pattern.strip() or len(pattern) > _MAX_PATTERN:
+            bad_key = f"has the key {shown(pattern)}, but a key must be the name of a tool or a glob."
+            warnings.append(f"{source.where('tools')} {bad_key}")
+            continue
+        path = ("tools", pattern)
+        where = source.where(setting_path(*path))
+        if alike(pattern) in seen:
+            first = shown(seen[alike(pattern)])
+            warnings.append(f"{where} names the same tools as {first}, - and _ being alike; keep one of them.")
+        seen[alike(pattern)] = pattern
+        if isinstance(said, Mapping):
+            for key in _unknown(said, _TOOL_KEYS, source, path, warnings):
+                warnings.append(
+                    f"{source.where(setting_path(*path, key))} {_not_for_a_tool(key, pattern, said[key])}"
+                )
+            table = _checked(_ToolTable, said, source, path, typed, warnings)
+        elif isinstance(said, str):
+            # The short form: the sentence about a bad one names what was written, not `policy`.
+            table = _checked(_ToolTable, {"policy": said}, source, path, typed, warnings, short=True)
+        else:
+            warnings.append(f"{where} is {shown(said)}, but must be {_EXPECTED['policy']}, or a table of settings.")
+            continue
+        yield ToolRule(
+            pattern=pattern,
+            origin=source.name,
+            policy=table.policy,
+            profile=table.profile,
+            budget=table.budget,
+            redact_args=table.redact_args,
+        )
+
+
+def _not_for_a_tool(key: str, pattern: str, said: object) -> str:
+    if key == "strict":
+        return "cannot be set for one tool; set it at the top of the file."
+    if guess := nearest(key, _TOOL_KEYS):
+        return f'is not a setting of a tool; did you mean "{guess}"?'
+    if isinstance(said, str | Mapping):
+        # TOML reads github.search without quotes as a table in a table.
+        return f"is not a setting of a tool; a tool of a server is written in quotes: {shown(f'{pattern}/{key}')}."
+    return f"is not a setting of a tool; those are {', '.join(_TOOL_KEYS)}."
+
+
+def _unknown(
+    data: Mapping[str, object], known: tuple[str, ...], source: Source, path: tuple[str, ...], warnings: list[str]
+) -> list[str]:
+    """Return the first few unknown keys; the rest is counted, as there may be a hundred thousand."""
+    unknown = [str(key) for key in data if key not in known]
+    if len(unknown) > _MAX_UNKNOWN:
+        where = source.where(setting_path(*path)) if path else source.name
+        warnings.append(f"{where} has {len(unknown)} unknown keys; the first {_MAX_UNKNOWN} are named here.")
+    return unknown[:_MAX_UNKNOWN]
+
+
+def _checked[T: _ToolTable](
+    table: type[T],
+    data: Mapping[str, object],
+    source: Source,
+    path: tuple[str, ...],
+    typed: bool,
+    warnings: list[str],
+    *,
+    short: bool = False,
+) -> T:
+    values = {key: data[key] for key in table.model_fields if key in data}
+    try:
+        return table.model_validate(values, strict=typed)
+    except ValidationError as error:
+        wrong = {
+            str(problem["loc"][0])
+            for problem in error.errors(include_url=False, include_context=False, include_input=False)
+        }
+    for key in (key for key in values if key in wrong):
+        where = source.where(setting_path(*path) if short else setting_path(*path, key))
+        value = values[key]
+        guess = nearest(value, _WORDS.get(key, ())) if isinstance(value, str) else None
+        hint = f'; did you mean "{guess}"?' if guess else "."
+        warnings.append(f"{where} is {shown(value)}, but must be {_EXPECTED[key]}{hint}")
+    return table.model_validate({key: value for key, value in values.items() if key not in wrong}, strict=typed)

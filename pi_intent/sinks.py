@@ -1,0 +1,72 @@
+"""Fan events out to whoever listens, so that no listener can hurt a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from pi_intent.events import ToolEvent
+from pi_intent.protocols import Sink
+
+
+@dataclass(slots=True)
+class FanOut:
+    """A set of sinks. `on_problem` is told, once for each sink, what to tell the person when it raises."""
+
+    on_problem: Callable[[str], None] | None = None
+    failures: int = 0
+    _sinks: list[Sink] = field(default_factory=list)
+    _reported: set[int] = field(default_factory=set)
+
+    def subscribe(self, sink: Sink) -> Callable[[], None]:
+        """Add a sink; return what removes it again, once."""
+        self._sinks.append(sink)
+
+        def unsubscribe() -> None:
+            with suppress(ValueError):
+                self._sinks.remove(sink)
+
+        return unsubscribe
+
+    def emit(self, event: ToolEvent) -> None:
+        """Give an event to every sink, in the order of subscription. Never raises."""
+        for sink in tuple(self._sinks):
+            try:
+                sink(event)
+            except Exception as error:  # the promise of `Sink`: it may raise
+                self._failed(sink, error)
+
+    def _failed(self, sink: Sink, error: Exception) -> None:
+        self.failures += 1
+        if id(sink) in self._reported or self.on_problem is None:
+            return
+        self._reported.add(id(sink))
+        name = getattr(sink, "__qualname__", type(sink).__qualname__)
+        with suppress(Exception):
+            self.on_problem(f"the listener {name} failed ({type(error).__name__}: {error}); calls go on without it")
+
+
+@dataclass(slots=True)
+class MemorySink:
+    """Keep events in a list, to look at afterwards."""
+
+    events: list[ToolEvent] = field(default_factory=list)
+
+    def __call__(self, event: ToolEvent) -> None:
+        self.events.append(event)
+
+    def __iter__(self) -> Iterator[ToolEvent]:
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+
+PROCESS = FanOut()
+"""The sinks of this process; `pi_intent.subscribe` adds to it."""
+
+
+def subscribe(sink: Sink) -> Callable[[], None]:
+    """Have every event of this process given to `sink`; return what stops it. See `Sink` for the promise."""
+    return PROCESS.subscribe(sink)
