@@ -1,4 +1,4 @@
-"""Which characters nobody can see: one set for "an intent must say something" and for text drawn on a screen.
+"""Which characters nobody can see, one set for "an intent must say something" and for text drawn on a screen.
 
 The ranges are written out because a scan of all code points costs a tenth of a second at import; a test holds them
 to `unicodedata`. White space is not in them: what becomes a space and what disappears are two things.
@@ -55,16 +55,16 @@ UNSEEN = "".join(f"{re.escape(chr(first))}-{re.escape(chr(last))}" for first, la
 # string of screen and tmux) ends at ST, CAN or SUB, an OSC also at BEL, and at nothing else: without an end it
 # swallows the rest, because a title still being streamed must not show in parts. A CSI ends at its final character.
 SEQUENCE = (
-    r"(?:\x1b(?=\x1b))++|"
-    r"(?:\x1b\]|\x9d)[^\x07\x18\x1a\x1b\x9c]*+(?:\x1b(?!\\)[^\x07\x18\x1a\x1b\x9c]*+)*+(?:\x1b\\|[\x07\x18\x1a\x9c])?"
+    r"(?:\x1b(?=\x1b))++"
+    r"|(?:\x1b\]|\x9d)[^\x07\x18\x1a\x1b\x9c]*+(?:\x1b(?!\\)[^\x07\x18\x1a\x1b\x9c]*+)*+(?:\x1b\\|[\x07\x18\x1a\x9c])?"
     r"|(?:\x1b[PX^_k]|[\x90\x98\x9e\x9f])[^\x18\x1a\x1b\x9c]*+(?:\x1b(?!\\)[^\x18\x1a\x1b\x9c]*+)*+(?:\x1b\\|[\x18\x1a\x9c])?"
     r"|(?:\x1b\[|\x9b)[\x00-\x08\x0e-\x17\x19\x1c-\x1f\x20-\x3f]*+[\x40-\x7e]?"
     r"|\x1b[\x20-\x2f]*+[\x30-\x7e]?"
 )
 """A regular expression for one escape sequence, 7-bit or 8-bit, whole or cut off; it takes linear time."""
 
-_UNSEEN_RUN = re.compile(rf"(?:{SEQUENCE}|[\s{UNSEEN}]++)*+")
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_UNSEEN_RUN = rf"(?:{SEQUENCE}|[\s{UNSEEN}]++)*+"
+_SURROGATE = "[\ud800-\udfff]"
 
 _LOOKED_AT = 4096
 """How far into a text the first visible character is looked for: nobody writes a word behind that much of nothing."""
@@ -81,11 +81,14 @@ def has_visible(text: str) -> bool:
 
 def first_visible(text: str) -> int | None:
     """Return the position of the first character somebody can see, or None as `has_visible` has it."""
+    if text[:1].isascii() and text[:1].isalnum():
+        return 0  # the ordinary text
+    unseen_run = re.compile(_UNSEEN_RUN)  # kept by `re`; costs milliseconds that the ordinary text need not wait for
     at = 0
-    while (run := _UNSEEN_RUN.match(text, at, _LOOKED_AT)) and run.end() < min(len(text), _LOOKED_AT):
+    while (run := unseen_run.match(text, at, _LOOKED_AT)) and run.end() < min(len(text), _LOOKED_AT):
         at = run.end()
-        character = pair_surrogates(text[at : at + 2]) if _SURROGATE.match(text, at) else text[at]
-        if len(character) == 1 and _UNSEEN_RUN.fullmatch(character):
+        character = pair_surrogates(text[at : at + 2]) if "\ud800" <= text[at] <= "\udfff" else text[at]
+        if len(character) == 1 and unseen_run.fullmatch(character):
             at += 2  # a pair of surrogates that stands for an invisible character
         elif unicodedata.category(character[0]).startswith("M"):
             at += 1 if character[0] == text[at] else 2
@@ -96,6 +99,6 @@ def first_visible(text: str) -> int | None:
 
 def pair_surrogates(text: str) -> str:
     """Return a text in which pairs of surrogates are the character they stand for and single ones are U+FFFD."""
-    if _SURROGATE.search(text) is None:
+    if re.search(_SURROGATE, text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

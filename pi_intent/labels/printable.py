@@ -25,13 +25,14 @@ _JOINERS = "\u200c\u200d"
 # Invisible alone, but part of a word or an emoji in their place: joiners, the two emoji selectors, the tags that
 # spell a flag's region and the one that ends it.
 _CONDITIONAL = f"{_JOINERS}\ufe0e\ufe0f\U000e0030-\U000e0039\U000e0061-\U000e007a\U000e007f"
-_DROPPED = re.compile(rf"[{UNSEEN}](?<![{_CONDITIONAL}])")
-_SEQUENCE = re.compile(rf"(?=[\x1b\x80-\x9f])(?:{SEQUENCE})")
-_LINE_BREAK = re.compile("\r\n|[\n-\r\x85\u2028\u2029]")
+# Expressions are compiled, and kept by `re`, at their first use: hosts load this module while a person waits.
+_DROPPED = rf"[{UNSEEN}](?<![{_CONDITIONAL}])"
+_STARTS_SEQUENCE = "[\x1b\x80-\x9f]"
+_LINE_BREAK = "\r\n|[\n-\r\x85\u2028\u2029]"
 
-# Kinds of characters by their code points; any other is l(etter), M(ark) or o(ther). Capitals only ever
-# follow another character. Pictographs come in whole blocks, coarser than Unicode's list, which Python does not have:
-# a selector or joiner left on a symbol next to them does no harm.
+# Kinds of characters by their code points; any other is l(etter), M(ark) or o(ther). Capitals only ever follow some
+# other character. The p(ictographs) come in whole blocks, coarser than Unicode's list, which Python does not have: a
+# selector or joiner left on a symbol next to them does no harm.
 _RANGES: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = (
     ("k", ((0x23, 0x23), (0x2A, 0x2A), (0x30, 0x39))),  # what a keycap can hold
     ("K", ((0x20E3, 0x20E3),)),  # the keycap around it
@@ -66,8 +67,7 @@ class _KindTable(dict[int, str]):
     def __missing__(self, code: int) -> str:
         first, last, kind = _BY_START[bisect_right(_STARTS, code) - 1]
         if not first <= code <= last:
-            category = unicodedata.category(chr(code))[0]
-            kind = {"L": "l", "M": "M"}.get(category, "o")
+            kind = {"L": "l", "M": "M"}.get(unicodedata.category(chr(code))[0], "o")
         if len(self) < self._KEPT:
             self[code] = kind
         return kind
@@ -76,8 +76,8 @@ class _KindTable(dict[int, str]):
 _KINDS = _KindTable()
 # An emoji joins at most five pictographs, as many as any in use: a terminal that cannot join them draws them all.
 _EMOJI = "fT{3,6}E|kV?K|[fp]t?V?(?:Z[fp]t?V?){0,4}|rr"
-_BEYOND_ONE_CHARACTER = re.compile("[MKZNVTEtruw]")
-_CLUSTER = re.compile(rf"(?P<base>{_EMOJI}|[al]u{{0,2}}w{{0,2}}|[^MKZNVTE]?)(?P<tail>[MKZNVTE]*)")
+_BEYOND_ONE_CHARACTER = "[MKZNVTEtruw]"
+_CLUSTER = rf"(?P<base>{_EMOJI}|[al]u{{0,2}}w{{0,2}}|[^MKZNVTE]?)(?P<tail>[MKZNVTE]*)"
 
 
 def printable(text: str, *, width: int = 120) -> str:
@@ -88,16 +88,18 @@ def printable(text: str, *, width: int = 120) -> str:
     start = first_visible(text)
     if width < 1 or start is None:
         return ""
-    # Beyond what fits: room for sequences and marks among the visible characters.
+    # More than what fits, to leave room for sequences and marks among the visible characters.
     end = start + 16 * width + 1024
     window = text[start:end].rstrip()
     more = len(text) > end and bool(text[end:].strip())
     if window.isascii() and window.isprintable():
         line = " ".join(window.split())
         return line if len(line) <= width and not more else line[: width - 1] + ELLIPSIS
-    line = " ".join(_DROPPED.sub("", _SEQUENCE.sub("", pair_surrogates(window))).split())
+    if re.search(_STARTS_SEQUENCE, window):
+        window = re.sub(SEQUENCE, "", window)
+    line = " ".join(re.sub(_DROPPED, "", pair_surrogates(window)).split())
     kinds = line.translate(_KINDS)
-    if _BEYOND_ONE_CHARACTER.search(kinds):
+    if re.search(_BEYOND_ONE_CHARACTER, kinds):
         return _fit(_clusters(line, kinds), width, more)
     if 2 * len(line) <= width and not more:  # no character is wider
         return line
@@ -106,7 +108,7 @@ def printable(text: str, *, width: int = 120) -> str:
 
 def _clusters(line: str, kinds: str) -> Iterator[str]:
     """Yield what a reader calls one character, without the marks, joiners, selectors and tags that have no place."""
-    for found in _CLUSTER.finditer(kinds):
+    for found in re.finditer(_CLUSTER, kinds):
         start, tail, end = found.start(), found.start("tail"), found.end()
         base = line[start:tail]
         if start == tail or base == " ":
@@ -150,7 +152,7 @@ def printable_block(text: str, *, width: int, max_lines: int) -> list[str]:
         return []
     total = 1 + sum(map(text.count, "\n\v\f\r\x85\u2028\u2029")) - text.count("\r\n")
     shown = max_lines if total <= max_lines else max_lines - 1
-    lines = [printable(line, width=width) for line in _LINE_BREAK.split(text, maxsplit=shown)[:shown]]
+    lines = [printable(line, width=width) for line in re.split(_LINE_BREAK, text, maxsplit=shown)[:shown]]
     if total > shown:
         lines.append(printable(f"{ELLIPSIS} {total - shown} more lines", width=width))
     return lines if any(lines) else []
@@ -164,21 +166,22 @@ def escape_html(text: str) -> str:
     return text.translate(_HTML)
 
 
-# Never special, so never escaped, for a source that people can read too: most punctuation inside a line.
-_MARKDOWN_ANYWHERE = re.compile(r"[\\`*_\[\]<>&~|$]|:(?=[\w+-])")
-_MARKDOWN_AT_START = re.compile(r"(?:[#+=-]|\d+[.)])")
+# Only what can mean something, for a source that people can read too. The colon and the dot are for GitHub's emoji
+# codes and for addresses that would become links by themselves, with the backslashes of other escapes in them.
+_MARKDOWN_ANYWHERE = r"(?i)[\\`*_\[\]<>&~|$]|:(?=[\w+/-])|(?<=www)\."
+_MARKDOWN_AT_START = r"[#+=-]|\d+[.)]"
 
 
 def escape_markdown(text: str) -> str:
     """Return one printable line for Markdown, in the place of a paragraph or inside one."""
-    escaped = _MARKDOWN_ANYWHERE.sub(r"\\\g<0>", text)
-    opening = _MARKDOWN_AT_START.match(escaped)
+    escaped = re.sub(_MARKDOWN_ANYWHERE, r"\\\g<0>", text)
+    opening = re.match(_MARKDOWN_AT_START, escaped)
     return escaped if opening is None else f"{escaped[: opening.end() - 1]}\\{escaped[opening.end() - 1 :]}"
 
 
 # A tag that styles nothing: it ends a piece of text without leaving a trace.
 _RICH_BREAK = "[none][/none]"
-_RICH_SPECIAL = re.compile(r"(?P<slashes>\\++)(?P<end>\[|\Z)|\[|:(?=[^\s:]*:)")
+_RICH_SPECIAL = r"(?P<slashes>\\++)(?P<end>\[|\Z)|\[|:(?=[^\s:]*:)"
 
 
 def escape_rich(text: str) -> str:
@@ -188,7 +191,7 @@ def escape_rich(text: str) -> str:
     `:bug:`. Textual's markup reads the same text, except that nothing there can carry a backslash at the end: give
     Textual a `Content`, or a widget with `markup=False`.
     """
-    return _RICH_SPECIAL.sub(_escape_rich_match, text)
+    return re.sub(_RICH_SPECIAL, _escape_rich_match, text)
 
 
 def _escape_rich_match(found: re.Match[str]) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 
 from pi_intent.events import FileChange, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.keys import Digester
@@ -31,8 +33,7 @@ _CUT_MARGIN = 16_384
 
 _ALWAYS_DIGESTED = frozenset({"content", "edits"})
 
-_encode = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False, check_circular=False).encode
-_encode_canonical = json.JSONEncoder(
+_encode = json.JSONEncoder(
     ensure_ascii=True, separators=(",", ":"), allow_nan=False, check_circular=False, sort_keys=True
 ).encode
 
@@ -68,17 +69,13 @@ def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
-def seal(record: JSONObject, prev: str) -> tuple[bytes, str]:
+def seal(record: str, prev: str) -> tuple[bytes, str]:
     """Return the line of a record, with `prev` and `hash` at its end and a line feed, and its hash.
 
     The hash is SHA-256 over the JSON object that ends with `prev`: the line without its line feed and without the
     75 bytes `,"hash":"…"` before the closing brace. So it can be checked without writing the record anew.
     """
-    chained = record | {"prev": prev}
-    text = _encode(chained)
-    if "\\ud" in text:  # may be half a surrogate pair, which strict JSON parsers refuse
-        text = _encode(_without_surrogates(chained))
-    body = text.encode("ascii")
+    body = f'{record[:-1]},"prev":"{prev}"}}'.encode("ascii")
     digest = hashlib.sha256(body).hexdigest()
     return b'%b%b%b"}\n' % (body[:-1], _HASH_MEMBER, digest.encode("ascii")), digest
 
@@ -93,26 +90,53 @@ def stated_and_true_hash(line: bytes) -> tuple[str, str] | None:
     return stated.decode("ascii", "replace"), hashlib.sha256(line[:start] + b"}").hexdigest()
 
 
-def _without_surrogates(value: JSONValue) -> JSONValue:
-    match value:
-        case str():
-            return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        case list():
-            return [_without_surrogates(item) for item in value]
-        case dict():
-            return {str(_without_surrogates(key)): _without_surrogates(item) for key, item in value.items()}
-        case _:
-            return value
-
-
 def _bytes(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-class Recorder:
-    """Turns what happened into records; every text of theirs is redacted first and cut afterwards.
+def _quoted(text: str | None) -> str:
+    if text is None:
+        return "null"
+    quoted = encode_basestring_ascii(text)
+    if "\\ud" in quoted:  # may be half a surrogate pair, which strict JSON parsers refuse
+        whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        quoted = encode_basestring_ascii(whole)
+    return quoted
 
-    `project` and `cwd` are absolute: paths inside the project are written relative to it.
+
+def _written(value: JSONValue) -> str:
+    """Write a value as canonical JSON: keys sorted, no white space, ASCII. Raises where that cannot be done."""
+    # Strings are by far the most common, and setting up the encoder costs more than writing one.
+    return encode_basestring_ascii(value) if isinstance(value, str) else _encode(value)
+
+
+def _well_formed(value: JSONValue) -> str:
+    """Write a value in its own order, without halves of surrogate pairs."""
+    match value:
+        case str():
+            return _quoted(value)
+        case list():
+            return f"[{','.join(map(_well_formed, value))}]"
+        case dict():
+            return "{" + ",".join([f"{_quoted(key)}:{_well_formed(item)}" for key, item in value.items()]) + "}"
+        case _:
+            return _encode(value)
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _list(words: Iterable[str]) -> str:
+    return f"[{','.join(map(_quoted, words))}]"
+
+
+class Recorder:
+    """Turns what happened into the JSON text of records, key by key in the order of the format.
+
+    Every text is redacted first and cut afterwards. `project` and `cwd` are absolute: paths inside the project are
+    written relative to it. (Text at once, because building a dict and encoding it takes twice the time, and this
+    stands between a call and its tool.)
     """
 
     def __init__(self, redactor: Redactor, digester: Digester, *, project: tuple[str, ...], cwd: str) -> None:
@@ -120,29 +144,20 @@ class Recorder:
         self._digester = digester
         self._project = tuple(folder.rstrip("/") + "/" for folder in project)
         self._cwd = cwd.rstrip("/")
-        self._name = lru_cache(maxsize=256)(self._redacted_name)  # the same few, call after call
+        self._name = lru_cache(maxsize=256)(self._fresh_name)  # the same few, call after call
 
-    def session(self, info: SessionInfo, *, record_id: str, ts: str, writer: str, pid: int) -> JSONObject:
+    def session(self, info: SessionInfo, *, record_id: str, ts: str, writer: str, pid: int) -> str:
         """Return the record that opens a segment."""
-        return {
-            "v": VERSION,
-            "t": "session",
-            "id": record_id,
-            "ts": ts,
-            "session": self._name(info.session),
-            "host": info.host,
-            "hostVersion": self._name_or_none(info.host_version),
-            "agent": self._name(info.agent),
-            "parent": self._name_or_none(info.parent),
-            "writer": writer,
-            "pid": pid,
-            "version": info.version,
-            "cwd": self._name(info.cwd),
-        }
+        return (
+            f'{{"v":{VERSION},"t":"session","id":"{record_id}","ts":"{ts}","session":{self._name(info.session)}'
+            f',"host":{self._name(info.host)},"hostVersion":{self._name(info.host_version)}'
+            f',"agent":{self._name(info.agent)},"parent":{self._name(info.parent)},"writer":"{writer}","pid":{pid}'
+            f',"version":{self._name(info.version)},"cwd":{self._name(info.cwd)}}}'
+        )
 
-    def call(self, start: ToolExecutionStart, context: CallContext, *, ts: str, head: str | None) -> JSONObject:
+    def call(self, start: ToolExecutionStart, context: CallContext, *, ts: str, head: str | None) -> str:
         """Return the record of a call that is about to run."""
-        flags = list(start.flags)
+        flags: list[str] = [*start.flags]
         withheld = context.redact_args
         intent, intent_cut = self._text(start.intent, INTENT_LIMIT, withheld)
         rationale, rationale_cut = self._text(start.rationale, INTENT_LIMIT, withheld)
@@ -153,137 +168,111 @@ class Recorder:
             flags.append("truncated")
         if withheld:
             flags.append("redact_args")
-        return {
-            "v": VERSION,
-            "t": "call",
-            "id": self._call_id(start.call_id),
-            "toolCallId": self._name(start.tool_call_id),
-            "session": self._name(start.session_id),
-            "group": self._name(start.group_id),
-            "turn": context.turn,
-            "seq": start.seq,
-            "host": start.host,
-            "agent": self._name(start.agent_id),
-            "parent": self._name_or_none(start.parent_tool_call_id),
-            "ts": ts,
-            "tool": self._name(start.tool_name),
-            "toolSource": self._name_or_none(start.tool_source),
-            "intent": intent,
-            "intentSource": start.intent_source,
-            "rationale": rationale,
-            "args": args,
-            "argsDigest": args_digest,
-            "policy": context.policy,
-            "profile": context.profile,
-            "flags": [*dict.fromkeys(flags)],
-            "model": self._name_or_none(start.model),
-            "head": head,
-        }
+        name = self._name
+        return (
+            f'{{"v":{VERSION},"t":"call","id":{self._call_id(start.call_id)}'
+            f',"toolCallId":{self._fresh_name(start.tool_call_id)},"session":{name(start.session_id)}'
+            f',"group":{name(start.group_id)},"turn":{context.turn},"seq":{start.seq},"host":{name(start.host)}'
+            f',"agent":{name(start.agent_id)},"parent":{name(start.parent_tool_call_id)},"ts":"{ts}"'
+            f',"tool":{name(start.tool_name)},"toolSource":{name(start.tool_source)},"intent":{intent}'
+            f',"intentSource":"{start.intent_source}","rationale":{rationale},"args":{args}'
+            f',"argsDigest":{_quoted(args_digest)},"policy":"{context.policy}","profile":"{context.profile}"'
+            f',"flags":{_list(dict.fromkeys(flags))},"model":{name(start.model)},"head":{_quoted(head)}}}'
+        )
 
     def done(
         self, end: ToolExecutionEnd, settlement: Settlement, *, ts: str, bytes_in: int | None, withheld: bool
-    ) -> JSONObject:
+    ) -> str:
         """Return the record of how a call ended; `bytes_in` is None where its beginning is unknown."""
-        patch = end.outcome_patch
-        ran_args = None if settlement.ran_args is None else self._arguments(settlement.ran_args, withheld)[0]
-        return {
-            "v": VERSION,
-            "t": "done",
-            "id": self._call_id(end.call_id),
-            "ts": ts,
-            "status": end.status,
-            "isError": end.is_error,
-            "ms": end.duration_ms,
-            "codes": [*end.codes],
-            "outcome": self._text(end.outcome, OUTCOME_LIMIT, withheld)[0],
-            "outcomePatch": None
-            if patch is None
-            else {
-                "from": self._text(patch.from_, OUTCOME_LIMIT, withheld)[0],
-                "to": self._text(patch.to, OUTCOME_LIMIT, withheld)[0],
-            },
-            "facts": self._text(end.facts, OUTCOME_LIMIT, withheld)[0],
-            "error": self._text(settlement.error, OUTCOME_LIMIT, withheld)[0],
-            "files": self._files(end.files, withheld),
-            "ranArgs": ran_args,
-            "bytesIn": bytes_in,
-            "bytesOut": settlement.bytes_out,
-        }
+        outcome, facts, error = (
+            self._text(text, OUTCOME_LIMIT, withheld)[0] for text in (end.outcome, end.facts, settlement.error)
+        )
+        patch = "null"
+        if end.outcome_patch is not None:
+            from_, to = end.outcome_patch.from_, end.outcome_patch.to
+            patch = (
+                f'{{"from":{self._text(from_, OUTCOME_LIMIT, withheld)[0]}'
+                f',"to":{self._text(to, OUTCOME_LIMIT, withheld)[0]}}}'
+            )
+        ran_args = "null" if settlement.ran_args is None else self._arguments(settlement.ran_args, withheld)[0]
+        return (
+            f'{{"v":{VERSION},"t":"done","id":{self._call_id(end.call_id)},"ts":"{ts}","status":"{end.status}"'
+            f',"isError":{_flag(end.is_error)},"ms":{end.duration_ms},"codes":{_list(end.codes)},"outcome":{outcome}'
+            f',"outcomePatch":{patch},"facts":{facts},"error":{error},"files":{self._files(end.files, withheld)}'
+            f',"ranArgs":{ran_args},"bytesIn":{"null" if bytes_in is None else bytes_in}'
+            f',"bytesOut":{settlement.bytes_out}}}'
+        )
 
-    def _text(self, text: str | None, limit: int, withheld: bool) -> tuple[str | None, bool]:
-        """Return a text as it is kept, and whether it was cut; a cut one ends with its size and digest."""
+    def _text(self, text: str | None, limit: int, withheld: bool = False) -> tuple[str, bool]:
+        """Return a text as JSON, and whether it was cut; a cut one ends with the size and digest of the whole."""
         if text is None:
-            return None, False
+            return "null", False
         if withheld:
-            return WITHHELD, False
+            return f'"{WITHHELD}"', False
         safe = self._redactor.text(text[: limit + _CUT_MARGIN])
         if len(text) <= limit + _CUT_MARGIN:
             if len(safe) <= limit:
-                return safe, False
+                return _quoted(safe), False
         else:
             safe = safe[: max(0, len(safe) - _CUT_MARGIN)]
         whole = _bytes(text)
         rest = f" [cut: {len(whole)} bytes in all, {self._digester.digest(whole)}]"
-        return safe[: limit - len(rest)] + rest, True
+        return _quoted(safe[: limit - len(rest)] + rest), True
 
-    def _redacted_name(self, name: str) -> str:
-        kept = self._text(name, NAME_LIMIT, False)[0]
-        return kept or ""
+    def _fresh_name(self, name: str | None) -> str:
+        return self._text(name, NAME_LIMIT)[0]
 
     def _call_id(self, call_id: str) -> str:
-        # Ours have 26 characters and are literal, so that no rule of redaction parts the two lines of a call.
-        return call_id if len(call_id) == 26 and call_id.isalnum() else self._name(call_id)
+        # Ours have 26 characters and are literal, so that no rule of redaction parts the two records of a call.
+        return (
+            f'"{call_id}"'
+            if len(call_id) == 26 and call_id.isascii() and call_id.isalnum()
+            else self._fresh_name(call_id)
+        )
 
-    def _name_or_none(self, name: str | None) -> str | None:
-        return None if name is None else self._name(name)
-
-    def _arguments(self, args: JSONObject, withheld: bool) -> tuple[JSONObject, str | None, bool]:
+    def _arguments(self, args: JSONObject, withheld: bool) -> tuple[str, str | None, bool]:
         """Return arguments as they are kept, the digest of the literal ones, and whether they were too many.
 
         The digest is None, and nothing is kept, where they cannot be written as JSON.
         """
         try:
-            written = {key: _encode_canonical(value) for key, value in args.items()}
-            canonical = "{" + ",".join([f"{_encode(key)}:{written[key]}" for key in sorted(written)]) + "}"
-            digest = self._digester.digest(canonical.encode("ascii"))
+            written = {key: _written(value) for key, value in args.items()}
+            canonical = ",".join([f"{encode_basestring_ascii(key)}:{written[key]}" for key in sorted(written)])
+            digest = self._digester.digest(b"{%b}" % canonical.encode("ascii"))
             if withheld:
-                return {}, digest, False
-            kept: JSONObject = {}
-            for key, value in args.items():
-                kept.update(self._argument(key, value, written[key]))
+                return "{}", digest, False
+            kept = ",".join([self._argument(key, value, written[key]) for key, value in args.items()])
         except (RecursionError, ValueError, TypeError):
-            return {}, None, False
-        if len(canonical) > ARGUMENTS_LIMIT and len(_encode(kept)) > ARGUMENTS_LIMIT:
-            return {}, digest, True
-        return kept, digest, False
+            return "{}", None, False
+        return ("{}", digest, True) if len(kept) > ARGUMENTS_LIMIT else (f"{{{kept}}}", digest, False)
 
-    def _argument(self, key: str, value: JSONValue, written: str) -> JSONObject:
+    def _argument(self, key: str, value: JSONValue, written: str) -> str:
+        """Return one member of the arguments as JSON text."""
         if isinstance(value, str):
             short = len(value) <= VALUE_LIMIT
         else:
             # No fewer brackets than levels, and they are quick to count.
             short = len(written) <= VALUE_LIMIT and written.count("[") + written.count("{") <= _BRACKETS_LIMIT
-        if short and key not in _ALWAYS_DIGESTED:
-            if key == "path" and isinstance(value, str):
-                value = self._relative(value)
-            safe = self._redactor.value({key: value})
-            return safe if isinstance(safe, dict) else {}
-        data = _bytes(value) if isinstance(value, str) else written.encode("ascii")
-        return {self._name(key): {"bytes": len(data), "digest": self._digester.digest(data)}}
+        if not short or key in _ALWAYS_DIGESTED:
+            data = _bytes(value) if isinstance(value, str) else written.encode("ascii")
+            return f'{self._name(key)}:{{"bytes":{len(data)},"digest":"{self._digester.digest(data)}"}}'
+        if key == "path" and isinstance(value, str):
+            value = self._relative(value)
+        safe = self._redactor.value({key: value})  # together: a name can say that its value is a secret
+        if isinstance(safe, dict) and len(safe) == 1:
+            ((safe_key, safe_value),) = safe.items()
+            return f"{_quoted(safe_key)}:{_well_formed(safe_value)}"
+        raise ValueError(key)
 
-    def _files(self, files: tuple[FileChange, ...], withheld: bool) -> list[JSONValue]:
-        kept: list[JSONValue] = [
-            {
-                "path": self._text(self._relative(file.path), OUTCOME_LIMIT, withheld)[0],
-                "pre": file.pre,
-                "post": file.post,
-                "op": file.op,
-            }
+    def _files(self, files: tuple[FileChange, ...], withheld: bool) -> str:
+        kept = [
+            f'{{"path":{self._text(self._relative(file.path), OUTCOME_LIMIT, withheld)[0]},"pre":{_quoted(file.pre)}'
+            f',"post":{_quoted(file.post)},"op":"{file.op}"}}'
             for file in files[:FILES_LIMIT]
         ]
         if len(files) > FILES_LIMIT:
-            kept.append({"more": len(files) - FILES_LIMIT})
-        return kept
+            kept.append(f'{{"more":{len(files) - FILES_LIMIT}}}')
+        return f"[{','.join(kept)}]"
 
     def _relative(self, path: str) -> str:
         """Return a path relative to the project where it lies inside, read as text only; else as it is."""

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from pi_intent.ledger.location import make_private_folder
 from pi_intent.ledger.record import seal
-from pi_intent.types import JSONObject
 
 SUFFIX = ".jsonl"
 
@@ -103,7 +102,7 @@ class Segment:
             return False
         return status.st_nlink > 0
 
-    def append(self, record: JSONObject) -> None:
+    def append(self, record: str) -> None:
         """Hand a record to the kernel in one write, chained to the last whole one. Raises `OSError`."""
         line, digest = seal(record, self.prev)
         if self._torn:

@@ -55,6 +55,7 @@ class TauExtension:
         self.loaded = load_settings(project=project_root(Path.cwd()), environ=os.environ)
         self.problems: list[str] = list(self.loaded.warnings)
         self.shadows: dict[str, Shadow] = {}
+        self.tool_names: list[str] = []
         self.own: dict[str, AgentTool] = {}
         self.sign: Static | None = None
         self._settings: tuple[Path, LoadedSettings] | None = None

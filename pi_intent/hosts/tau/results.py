@@ -40,7 +40,7 @@ def settlement_of(
         error=text if blocked else None,
         outcome=outcome,
         outcome_patch=patch,
-        facts=None if blocked else _facts(tool_name, details, files, text),
+        facts=_facts(tool_name, details, files) if status in ("ok", "error") else None,
         files=() if blocked else files,
         bytes_out=len(text.encode("utf-8", "surrogatepass")),
         ran_args=ran_args,
@@ -70,7 +70,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
-def _facts(tool_name: str, details: Mapping[str, Any], files: tuple[FileChange, ...], text: str) -> str | None:
+def _facts(tool_name: str, details: Mapping[str, Any], files: tuple[FileChange, ...]) -> str | None:
     """Say in a few words what can be read off the result; None where nothing can."""
     match tool_name:
         case "bash" if isinstance(details.get("exit_code"), int):
@@ -79,7 +79,8 @@ def _facts(tool_name: str, details: Mapping[str, Any], files: tuple[FileChange, 
             return _counted(details["edits"], "replacement")
         case "write" if files:
             return "created" if files[0].op == "create" else "replaced"
-        case "read" if "mime_type" not in details and "source_mime_type" not in details:
-            return _counted(text.count("\n") + 1, "line")
+        case "read" if isinstance(details.get("truncation"), Mapping):  # else it was an image
+            lines = details["truncation"].get("output_lines")
+            return _counted(lines, "line") if isinstance(lines, int) else None
         case _:
             return None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pi_intent.contract.rows import INTENT
-from pi_intent.labels.printable import printable, printable_block
+from pi_intent.labels.literal import literal, literal_lines
+from pi_intent.labels.printable import printable
 from pi_intent.types import JSONValue
 
 MARK = "→ "  # Tau turns this into its spinner while a call runs
@@ -29,9 +30,9 @@ def call_row(tool_name: str, arguments: Mapping[str, JSONValue]) -> str:
 def target_lines(tool_name: str, arguments: Mapping[str, JSONValue]) -> list[str]:
     """Name the tool and the path or command of a call, whatever the model wrote there."""
     command, path = arguments.get("command"), arguments.get("path")
-    if isinstance(command, str) and printable(command):
-        first, *rest = printable_block(command, width=_WIDTH, max_lines=_MOST_LINES)
+    if isinstance(command, str) and command.strip():
+        first, *rest = literal_lines(command, width=_WIDTH, max_lines=_MOST_LINES)
         return [f"$ {first}", *(f"  {line}" for line in rest)]
-    if isinstance(path, str) and (shown := printable(path, width=_WIDTH)):
-        return [f"{tool_name} {shown}"]
+    if isinstance(path, str) and path.strip():
+        return [f"{tool_name} {literal(path, width=_WIDTH)}"]
     return [tool_name]

@@ -23,7 +23,7 @@ def greet(extension: TauExtension) -> None:
     else:
         extension.tau.notify(sign_text(extension))
     problems, extension.problems = extension.problems, []
-    for problem in [*problems, *extension.settings.unmatched(extension.shadows)]:
+    for problem in [*problems, *extension.settings.unmatched(extension.tool_names or extension.shadows)]:
         extension.session().runtime.tell_once(printable(problem, width=400))
 
 

@@ -48,6 +48,10 @@ class Shadowing:
     def _compose(self, own: dict[str, AgentTool], composed: Sequence[AgentTool]) -> list[AgentTool]:
         registered = {tool.name: tool for tool in self._runtime.extension_tools}
         sources = self._runtime.extension_tool_sources
+        self._extension.tool_names = [
+            tool.name if tool.name not in sources or tool.name in ROWS else f"{sources[tool.name]}/{tool.name}"
+            for tool in composed
+        ]
         tools: list[AgentTool] = []
         for tool in composed:
             if tool.name not in ROWS:

@@ -1,0 +1,35 @@
+"""A desk for each test: a real Tau in a temporary home."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from tau_desk import Desk
+
+import pi_intent
+
+
+@pytest.fixture
+async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TAU_HOME", str(tmp_path / "tau"))
+    for name in ("CONFIG", "STATE", "CACHE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "xdg" / name.lower()))
+    monkeypatch.setenv("TAU_NO_UPDATE_CHECK", "1")
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    for name in ("PI_INTENT", "PI_INTENT_POLICY", "PI_INTENT_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    desk = Desk(tmp_path)
+    monkeypatch.chdir(desk.project)
+    stop = pi_intent.subscribe(desk.events)
+    yield desk
+    for session in desk.sessions:
+        await session.aclose()
+    stop()
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"  # Tau's

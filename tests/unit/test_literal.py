@@ -1,0 +1,44 @@
+"""What is about to run is shown whole, and still cannot hurt the screen."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from pi_intent.characters import UNSEEN_RANGES
+from pi_intent.labels.literal import literal, literal_lines
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ls -la", "ls -la"),
+        ("echo \x1b]0; ; rm -rf ~ \x07", "echo \\x1b]0; ; rm -rf ~ \\x07"),
+        ("rm \u202ecod.exe", "rm \\u202ecod.exe"),
+        ("cat a\u200bb", "cat a\\u200bb"),
+        ("ls\n\n rm x", "ls ⏎ rm x"),
+        ("[@click=app.quit]x[/]", "[@click=app.quit]x[/]"),
+        ("\ud83d", "\ufffd"),
+        ("\x00", "\\x00"),
+        ("", ""),
+    ],
+)
+def test_nothing_that_would_run_is_hidden(text, shown):
+    assert literal(text) == shown
+
+
+def test_many_lines_are_bounded_and_counted():
+    assert literal_lines("\n".join("abcdef"), max_lines=4) == ["a", "b", "c", "d", "… 2 more lines"]
+    assert literal_lines("", max_lines=4) == [""]
+    assert literal_lines("x" * 100_000, width=10) == ["x" * 9 + "…"]
+
+
+@given(st.text() | st.text(alphabet="a \n\t\r\x1b\x9b\u202e\u2028\ud800", min_size=1), st.integers(1, 40))
+def test_no_text_brings_a_control_or_a_line_break_to_the_screen(text, width):
+    for line in (literal(text, width=width), *literal_lines(text, width=width, max_lines=3)[:3]):
+        assert cell_len(line) <= width
+        assert not any(first <= ord(char) <= last for char in line for first, last in UNSEEN_RANGES)
+        assert "\n" not in line
+        assert "\r" not in line

@@ -1,0 +1,519 @@
+"""Secrets leave a text, and nothing else does. Every secret is put together at run time, so this file holds none."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from pi_intent.redaction import MAX_DEPTH, Redactor
+
+KEY = b"ledger key"
+REDACTOR = Redactor(KEY)
+
+ALPHANUMERIC = "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zAbC3dEf6hIj9kLm2"
+HEX = "0f1e2d3c4b5a69788796a5b4c3d2e1f0" * 2
+ACCESS = "hunt" + "er2-" + "Zq"
+
+SHAPES = {
+    "openai": "sk" + "-" + ALPHANUMERIC,
+    "openai-project": "sk" + "-proj-" + ALPHANUMERIC[:20] + "_" + ALPHANUMERIC[5:30] + "-" + ALPHANUMERIC[:9],
+    "anthropic": "sk" + "-ant-" + "api03-" + ALPHANUMERIC + "_" + ALPHANUMERIC + "-AA",
+    "openrouter": "sk" + "-or-v1-" + HEX,
+    "sk-live": "sk" + "-live-" + ALPHANUMERIC[:24],
+    "stripe-live": "sk" + "_live_" + ALPHANUMERIC[:24],
+    "stripe-restricted": "rk" + "_live_" + ALPHANUMERIC[:24],
+    "ghp": "gh" + "p_" + ALPHANUMERIC[:36],
+    "gho": "gh" + "o_" + ALPHANUMERIC[:36],
+    "ghu": "gh" + "u_" + ALPHANUMERIC[:36],
+    "ghs": "gh" + "s_" + ALPHANUMERIC[:36],
+    "ghr": "gh" + "r_" + ALPHANUMERIC[:36],
+    "github-fine-grained": "github" + "_pat_" + ALPHANUMERIC[:22] + "_" + ALPHANUMERIC + ALPHANUMERIC[:12],
+    "slack-bot": "xox" + "b-" + "123456789012-1234567890123-" + ALPHANUMERIC[:24],
+    "slack-user": "xox" + "p-" + "123456789012-1234567890123-" + ALPHANUMERIC[:24],
+    "slack-app": "xapp" + "-1-A0123456789-" + "1234567890123-" + HEX,
+    "aws": "AK" + "IA" + "Q3EGB7XWUZ2LN4TY",
+    "aws-temporary": "AS" + "IA" + "Q3EGB7XWUZ2LN4TY",
+    "google": "AI" + "za" + "SyD-" + ALPHANUMERIC[:31],
+    "huggingface": "hf" + "_" + ALPHANUMERIC[:34],
+    "npm": "npm" + "_" + ALPHANUMERIC[:36],
+    "pypi": "pypi" + "-AgEIcHlwaS5vcmc" + ALPHANUMERIC * 2,
+    "gitlab": "gl" + "pat-" + ALPHANUMERIC[:20],
+    "jwt": "ey" + "JhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0NTY3ODkwIn0." + ALPHANUMERIC[:43],
+}
+
+
+def pem(ending: str = "\n", *, cut: bool = False) -> str:
+    lines = ["-----BEGIN RSA " + "PRIVATE KEY-----", ALPHANUMERIC + "+/aB" * 4, ALPHANUMERIC[::-1], "aB3="]
+    return ending.join(lines if cut else [*lines, "-----END RSA " + "PRIVATE KEY-----"])
+
+
+def token(redacted: str) -> str:
+    start = redacted.index("[redacted:")
+    return redacted[start : redacted.index("]", start) + 1]
+
+
+@pytest.mark.parametrize("secret", SHAPES.values(), ids=SHAPES)
+@pytest.mark.parametrize(
+    "around",
+    ["{}", "echo {} > x", "'{}'", '{{"a": "{}"}}', "a\\n{}\\nb", "x=%20{}", "({}),", "https://h/?q={}&b=1"],
+)
+def test_a_named_shape_becomes_a_token_and_what_is_around_it_stays(secret: str, around: str) -> None:
+    redacted = REDACTOR.text(around.format(secret))
+    assert redacted == around.format(token(redacted))
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", "\\n", "\\\\n", "\n    ", '\\n"\n  "', " "])
+def test_a_private_key_becomes_one_token(ending: str) -> None:
+    redacted = REDACTOR.text(f"cat > key.pem <<E\n{pem(ending)}\nE")
+    assert redacted == f"cat > key.pem <<E\n{token(redacted)}\nE"
+
+
+@pytest.mark.parametrize("ending", ["\n", "\\n", "\n  "])
+def test_a_private_key_that_was_cut_off_is_taken_out_as_far_as_it_goes(ending: str) -> None:
+    redacted = REDACTOR.text(f"k = '{pem(ending, cut=True)}'\nprint(k and 1)")
+    assert redacted == f"k = '{token(redacted)}'\nprint(k and 1)"
+
+
+ASSIGNMENTS = [
+    "export API_KEY='{}'",
+    'export API_KEY="{}"',
+    "API_KEY={} npm start",
+    "DB_PASSWORD={}",
+    "MYSQL_PWD={} mysqldump",
+    "deploy --password {} --yes",
+    "deploy --password={}",
+    "deploy --api-key '{}'",
+    "deploy --client-secret {}",
+    "curl -H 'X-Api-Key: {}' https://h",
+    'curl -H "X-Auth-Token: {}" https://h',
+    "curl -u admin:{} https://h",
+    "curl -d 'user=me&password={}' https://h",
+    "curl 'https://h/login?access_token={}&x=1'",
+    '{{"password": "{}"}}',
+    '{{"password":"{}","x":1}}',
+    '{{"password":\n  "{}"}}',
+    '"{{\\"password\\": \\"{}\\"}}"',
+    "'client_secret': '{}',",
+    "password: {}",
+    "database:\n  password: {}\n  port: 1",
+    "api_key: '{}'",
+    "secret_key = '{}'",
+    'password: str = "{}"',
+    "connect(password='{}')",
+    "connect(user='x', password=b'{}')",
+    'os.environ["SECRET_TOKEN"] = "{}"',
+    "config.password = '{}'",
+    'const apiKey = "{}";',
+    'token := "{}"',
+    "'secret' => '{}'",
+    "spring.datasource.password={}",
+    "host=db user=me password={} dbname=x",
+    "//registry.npmjs.org/:_authToken={}",
+    "Authorization: Bearer {}",
+    "authorization: {}",
+    "Authorization: token {}",
+    "curl -H 'Authorization: Bearer {}' https://h",
+    '"Authorization": "Bearer {}"',
+    "headers={{'Authorization': f'Bearer {}'}}",
+    "Bearer {}",
+    "postgres://me:{}@db:5432/x",
+    "git clone https://oauth2:{}@host/x.git",
+    "https://:{}@host/",
+]
+
+
+@pytest.mark.parametrize("form", ASSIGNMENTS)
+@pytest.mark.parametrize("secret", [ACCESS, HEX[:32], ALPHANUMERIC[:24]], ids=["short", "hex", "mixed"])
+def test_only_the_value_of_an_assignment_is_replaced(form: str, secret: str) -> None:
+    redacted = REDACTOR.text(form.format(secret))
+    assert redacted == form.format(token(redacted))
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "PASSWORD={}",
+        "mysqldump --password {}",
+        "mysqldump --password={}",
+        '"password": "{}"',
+        "password='{}'",
+        "  password: {}\n",
+        "redis://:{}@host",
+    ],
+)
+def test_a_password_may_be_a_plain_word(form: str) -> None:
+    redacted = REDACTOR.text(form.format("sword" + "fish"))
+    assert redacted == form.format(token(redacted))
+
+
+def test_a_pass_phrase_may_have_spaces() -> None:
+    redacted = REDACTOR.text('password = "correct horse ' + 'battery staple"')
+    assert redacted == f'password = "{token(redacted)}"'
+
+
+def test_basic_credentials_are_replaced_with_and_without_the_header() -> None:
+    encoded = base64.b64encode(b"me:" + ACCESS.encode()).decode()
+    for form in ("Basic {}", "Authorization: Basic {}", "-H 'authorization: basic {}'"):
+        redacted = REDACTOR.text(form.format(encoded))
+        assert redacted == form.format(token(redacted))
+
+
+NOT_SECRET = [
+    "",
+    "git show 2c965cfd995ebed6e4aa00112233445566778899",
+    "id 123e4567-e89b-12d3-a456-426614174000",
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    "password = get_password()",
+    "token = tokens[i]",
+    "token = next(tokens)",
+    "token = self.lexer.token",
+    "secret = settings.SECRET_KEY",
+    "password = None",
+    "api_key=None",
+    "api_key = os.environ['API_KEY']",
+    'api_key = os.environ.get("OPENAI_API_KEY", "")',
+    "const token = process.env.GITHUB_TOKEN;",
+    "f(token=token, password=password)",
+    "f(password=self.password)",
+    "f(api_key=api_key2)",
+    '--token "$GITHUB_TOKEN"',
+    "--token $GITHUB_TOKEN --password ${DB_PASSWORD:-}",
+    "--password --verbose",
+    "--password-stdin < file",
+    "token: ${{ secrets.GITHUB_TOKEN }}",
+    'token: "{{ .Env.GITHUB_TOKEN }}"',
+    "TOKEN=$(gh auth token)",
+    "TOKEN=`gh auth token`",
+    "password: str",
+    "password: str | None = None",
+    "password: Optional[SecretStr]",
+    "token: string;",
+    "token: TokenType",
+    "password: required",
+    "password: hashedPassword,",
+    'if token == "}":',
+    "if token != 'end':",
+    "token === 'identifier'",
+    '{"token": "while"}',
+    '{"token_type": "bearer"}',
+    '{"key": "Enter"}',
+    "key=value",
+    "key = sha256_of_file",
+    "sort(key=lambda x: x[1])",
+    "max_tokens=4096",
+    "tokens: 128000",
+    "token_count = 12345678",
+    "Authorization: Bearer $TOKEN",
+    "Authorization: Bearer ${TOKEN}",
+    "Authorization: Bearer <apiKey>",
+    '"Authorization": f"Bearer {token}"',
+    '"Authorization": "Bearer " + token',
+    "Authorization: Bearer YOUR_API_KEY",
+    "Bearer authentication is required",
+    "uses basic authentication",
+    "Basic Operations",
+    "api_key: <your-token>",
+    "api_key=your-api-key-here",
+    "password=changeme",
+    "password: 'xxxxxxxxxxxx'",
+    'api_key="..."',
+    "token=********",
+    "ANTHROPIC_API_KEY=sk-ant-...",
+    "sk-ant-xxxxxxxxxxxxxxxxxxxxxxxx",
+    "pip install sk-learn",
+    "sk-toggleable__content fitted sk-estimator-doc-link",
+    "task-with-a-very-long-descriptive-name-12",
+    "disk-usage-of-the-whole-machine-by-folder",
+    "risk-assessment",
+    "ghp_short",
+    "hf_hub_download(repo_id)",
+    "npm_config_registry=https://registry.npmjs.org",
+    "pypi-publish-some-quite-long-workflow-name-here",
+    "xapp-something-else",
+    "https://user@host/path",
+    "https://$USER:$PASSWORD@host/path",
+    "http://host:8080/path",
+    "postgres://user:password@localhost/db",
+    "ssh://git@host:22/x",
+    "password_file: /run/secrets/db_password",
+    "--password-file /run/secrets/db_password",
+    "token_url = 'https://auth.example.com/token'",
+    '"apiKey": "OLLAMA_API_KEY"',
+    'raise ValueError("Invalid password: must be longer")',
+    '"password": "The password of the user"',
+    "secret/data/app",
+    "src/auth/token_service.py",
+    "the_quite_long_identifier_of_something_with_tokens_in_it",
+    '"-----BEGIN PRIVATE KEY-----" in text',
+    "-----BEGIN PUBLIC KEY-----\n" + ALPHANUMERIC + "\n-----END PUBLIC KEY-----",
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+    "é \ud800 日本語 token \udfff",
+]
+
+
+@pytest.mark.parametrize("text", NOT_SECRET)
+def test_what_is_no_secret_stays_the_very_same_object(text: str) -> None:
+    assert REDACTOR.text(text) is text
+
+
+def test_a_fixed_secret_has_a_fixed_token() -> None:
+    assert Redactor(b"k").text("PASSWORD=" + "hunter" + "22") == "PASSWORD=[redacted:secret:4d86c3cd]"
+
+
+def test_the_same_secret_has_the_same_token_wherever_it_stands_and_another_key_another_token() -> None:
+    secret = SHAPES["ghp"]
+    forms = [secret, f"TOKEN={secret}", f"https://x:{secret}@h", f"Bearer {secret}", f'"token": "{secret}"']
+    assert {token(REDACTOR.text(form)) for form in forms} == {token(REDACTOR.text(secret))}
+    assert token(Redactor(KEY, {"GH_TOKEN": secret}).text(f"x {secret}")) == token(REDACTOR.text(secret))
+    assert token(Redactor(b"other").text(secret)) != token(REDACTOR.text(secret))
+    generic = [f"PASSWORD={ACCESS}", f"postgres://me:{ACCESS}@h", f"curl -u me:{ACCESS}", f'{{"token": "{ACCESS}"}}']
+    assert len({token(REDACTOR.text(form)) for form in generic}) == 1
+    assert token(REDACTOR.text(SHAPES["gho"])) != token(REDACTOR.text(secret))
+
+
+def test_redacting_twice_changes_nothing_more() -> None:
+    everything = "\n".join([*SHAPES.values(), *(form.format(ACCESS) for form in ASSIGNMENTS), pem()])
+    once = REDACTOR.text(everything)
+    assert REDACTOR.text(once) is once
+
+
+BREAKS = ["\\\n", "\n", "\r\n", "\\n", "\n    ", '" "', "' '", '" + "', '"\n    "', '" \\\n  "', "\\\n  "]
+
+
+@pytest.mark.parametrize("gap", BREAKS)
+@pytest.mark.parametrize("name", ["openai", "anthropic", "ghp", "aws", "jwt", "github-fine-grained", "stripe-live"])
+@pytest.mark.parametrize("at", [13, 18, -6])
+def test_a_secret_that_goes_on_after_a_break_is_taken_out_whole(name: str, gap: str, at: int) -> None:
+    secret = SHAPES[name]
+    redacted = REDACTOR.text(f'"{secret[:at]}{gap}{secret[at:]}"\nmake all the things')
+    assert redacted == f'"{token(redacted)}"\nmake all the things'
+    assert token(redacted) == token(REDACTOR.text(secret))
+
+
+@pytest.mark.parametrize("gap", [gap for gap in BREAKS if gap.startswith(("\\\n", '"', "'"))])
+@pytest.mark.parametrize("at", [1, 3, 5, -1])
+def test_where_lines_or_literals_are_joined_the_place_of_the_break_does_not_matter(gap: str, at: int) -> None:
+    for secret in (SHAPES["openai"], SHAPES["ghp"], SHAPES["jwt"], SHAPES["aws"]):
+        redacted = REDACTOR.text(f"x = {gap[0]}{secret[:at]}{gap}{secret[at:]}{gap[0]}\nmake")
+        assert redacted == f"x = {gap[0]}{token(redacted)}{gap[0]}\nmake"
+        assert token(redacted) == token(REDACTOR.text(secret))
+
+
+def test_the_line_after_a_whole_secret_stays() -> None:
+    for following in ("export FOO=1", "python3 main.py", "make", "def f():", "else:"):
+        for name in ("ghp", "anthropic", "aws", "openai"):
+            redacted = REDACTOR.text(f"echo {SHAPES[name]}\n{following}\n")
+            assert redacted == f"echo {token(redacted)}\n{following}\n"
+
+
+def test_a_password_in_two_literals_is_taken_out_whole() -> None:
+    redacted = REDACTOR.text(f'password = "{ACCESS[:5]}" "{ACCESS[5:]}"')
+    assert redacted == f'password = "{token(redacted)}"'
+    assert token(redacted) == token(REDACTOR.text(f'password = "{ACCESS}"'))
+
+
+VALUE = "tulip" + "-Mango+42/kiosk?"
+ENVIRONMENT = {"SERVICE_TOKEN": VALUE, "PATH": "/usr/local/bin:/usr/bin"}
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        VALUE,
+        base64.b64encode(VALUE.encode()).decode(),
+        base64.urlsafe_b64encode(VALUE.encode()).decode(),
+        base64.b64encode(b"me:" + VALUE.encode()).decode(),
+        base64.b64encode(b"mee:" + VALUE.encode() + b"\n").decode(),
+        quote(VALUE),
+        quote(VALUE, safe=""),
+        quote(VALUE, safe="").lower().replace("mango", "Mango"),
+        json.dumps(VALUE),
+        " ".join(VALUE),
+        "\n".join(VALUE),
+        "\\\n".join(VALUE),
+        "\\n".join(VALUE),
+        '" "'.join(VALUE),
+        "\u200b".join(VALUE),
+        VALUE[:9] + "\\\n" + VALUE[9:],
+        VALUE[:9] + '" + "' + VALUE[9:],
+        base64.encodebytes(VALUE.encode() * 5).decode(),
+    ],
+)
+def test_the_value_of_a_secret_variable_is_found_in_whatever_form(form: str) -> None:
+    redacted = Redactor(KEY, ENVIRONMENT).text(f"echo ({form})")
+    left = redacted.replace(token(redacted), "").removeprefix("echo (").removesuffix(")").strip('"\n')
+    assert left in ("", "bW", "bWVl")  # the digits of a user name before it
+    assert token(redacted) == token(Redactor(KEY, ENVIRONMENT).text(VALUE))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["API_KEY", "GITHUB_TOKEN", "APP_SECRET", "DB_PASSWORD", "DB_PASSWD", "X_CREDENTIAL", "BASIC_AUTH", "PRIVATE_X"]
+    + ["MYSQL_PWD", "SMTP_PASS", "npm_config__authToken", "apiKey", "AWS_ACCESS_KEY_ID", "SECRETS", "KEY"],
+)
+def test_a_variable_with_a_secret_name_is_secret(name: str) -> None:
+    redacted = Redactor(KEY, {name: "velvetcanyon"}).text("see velvetcanyon")
+    assert redacted == f"see {token(redacted)}"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PATH", "velvetcanyon"),
+        ("KEYBOARD", "velvetcanyon"),
+        ("MONKEY", "velvetcanyon"),
+        ("GIT_AUTHOR", "velvetcanyon"),
+        ("XAUTHORITY", "velvetcanyon"),
+        ("PWD", "/home/me/velvetcanyon"),
+        ("SSH_AUTH_SOCK", "/tmp/ssh-velvet/agent.1"),
+        ("KEY_FILE", "velvetcanyon"),
+        ("SECRET_PATH", "velvetcanyon"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/home/me/key.json"),
+        ("GPG_KEY", "7169605F62C751356D054A26A821E680E5FA6305"),
+        ("PUBLIC_KEY", "velvetcanyon"),
+        ("AUTH_MODE", "velvetcanyon"),
+        ("API_KEY", "changeme"),
+        ("API_KEY", "velvet7"),
+        ("POSTGRES_PASSWORD", "postgres"),
+    ],
+)
+def test_a_variable_that_holds_no_secret_is_left_alone(name: str, value: str) -> None:
+    text = f"see {value}"
+    assert Redactor(KEY, {name: value}).text(text) is text
+
+
+def test_canaries_leave_nested_values_and_the_input_is_not_touched() -> None:
+    canary = SHAPES["ghp"]
+    value: Any = {
+        "command": f"echo {canary}",
+        "deep": [{"x": [canary, 1, None, True, 2.5]}],
+        canary: "under a secret key",
+        "password": "hunter" + "2",
+        "headers": {"Authorization": "Bearer " + ACCESS, "X-Api-Key": ACCESS, "Accept": "text/html"},
+        "passwords": {"a": "b"},
+        "env": [{"name": "API_KEY", "value": ACCESS}, {"name": "LANG", "value": "de_DE.UTF-8"}],
+        "args": ["--password", ACCESS, "--verbose"],
+        "secrets": [ACCESS, 7],
+        "token": "$GITHUB_TOKEN",
+    }
+    before = json.dumps(value)
+    redacted: Any = REDACTOR.value(value)
+    assert json.dumps(value) == before
+    github, access, short = (
+        token(REDACTOR.text(f"PASSWORD={secret}")) for secret in (canary, ACCESS, "hunter" + "2")
+    )
+    assert redacted == {
+        "command": f"echo {github}",
+        "deep": [{"x": [github, 1, None, True, 2.5]}],
+        github: "under a secret key",
+        "password": short,
+        "headers": {"Authorization": f"Bearer {access}", "X-Api-Key": access, "Accept": "text/html"},
+        "passwords": {"a": "b"},
+        "env": [{"name": "API_KEY", "value": access}, {"name": "LANG", "value": "de_DE.UTF-8"}],
+        "args": ["--password", access, "--verbose"],
+        "secrets": [access, 7],
+        "token": "$GITHUB_TOKEN",
+    }
+    assert list(redacted) == [github if key == canary else key for key in value]
+    assert REDACTOR.value(redacted) is redacted
+
+
+def test_keys_that_become_equal_do_not_swallow_each_other() -> None:
+    secret = SHAPES["ghp"]
+    redacted: Any = REDACTOR.value({secret: 1, secret[:20] + "\n" + secret[20:]: 2})
+    assert list(redacted.values()) == [1, 2]
+
+
+def test_a_value_without_secrets_is_the_very_same_object() -> None:
+    value: Any = {"path": "src/a.py", "edits": [{"oldText": "token = a", "newText": "token = b"}], "n": [1, None]}
+    assert REDACTOR.value(value) is value
+
+
+@pytest.mark.parametrize("depth", [MAX_DEPTH + 1, 50_000])
+def test_what_is_nested_too_deeply_becomes_a_token(depth: int) -> None:
+    value: Any = SHAPES["ghp"]
+    for level in range(depth):
+        value = [value] if level % 2 else {"a": value}
+    redacted: Any = REDACTOR.value(value)
+    for _ in range(MAX_DEPTH):
+        redacted = redacted[0] if isinstance(redacted, list) else redacted["a"]
+    assert redacted.startswith("[redacted:depth:")
+    assert REDACTOR.value(redacted) is redacted
+
+
+def test_random_looking_words_are_only_taken_out_on_request() -> None:
+    text = f"x {ALPHANUMERIC} 2c965cfd995ebed6e4aa00112233445566778899 some_long_identifier_of_a_thing"
+    assert REDACTOR.text(text) is text
+    redacted = Redactor(KEY, entropy=True).text(text)
+    assert redacted == text.replace(ALPHANUMERIC, token(redacted))
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "sk-",
+        "sk-a ",
+        "sk-a\n",
+        "ghp_",
+        "github_pat_",
+        "xoxb-",
+        "AKIA",
+        "AIza",
+        "hf_",
+        "npm_",
+        "pypi-",
+        "glpat-",
+        "eyJ",
+    ]
+    + ["eyJ.", "eyJa-", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\na", "Bearer ", "Basic ", "://a:"]
+    + [
+        "://a:b@",
+        "token=",
+        "token='",
+        'token="',
+        "token=\\'",
+        "password: ",
+        "token",
+        "key ",
+        "--password ",
+        "curl -u a:",
+    ]
+    + [
+        '"',
+        '" "',
+        "'+'",
+        "\\\n",
+        "\\n",
+        "\\",
+        "$",
+        "${",
+        "{{",
+        "<",
+        "pass: a.",
+        "password=$a",
+        "password=a(",
+        "\n",
+        " ",
+    ]
+    + [
+        "password : a",
+        'password="\\',
+        "token=a\n",
+        "secret:\n",
+        "%41",
+        "a" * 40 + "\n",
+        "\u200b",
+        "curl\n",
+        "x-",
+        "é",
+    ],
+)
+def test_no_repetition_takes_more_than_linear_time_or_leaves_the_result_unstable(unit: str) -> None:
+    redactor = Redactor(KEY, ENVIRONMENT, entropy=True)
+    text = unit * (100_000 // len(unit))
+    once = redactor.text(text)
+    assert redactor.text(once) == once
