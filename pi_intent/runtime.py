@@ -51,12 +51,11 @@ class SessionRuntime:
             session_id=self.session_id,
             host=self.host,
             texts=model_texts(),
-            sinks=FanOut(on_problem=self.tell_once),
+            sinks=FanOut(on_problem=self.tell_once, wider=PROCESS),
             clock=time.monotonic_ns,
             new_id=new_id,
             on_stuck=self.on_stuck,
         )
-        self.pipeline.sinks.subscribe(PROCESS.emit)
 
     def tell_once(self, message: str) -> None:
         """Show a person a sentence that they have not been shown in this session."""

@@ -12,9 +12,13 @@ from pi_intent.protocols import Sink
 
 @dataclass(slots=True)
 class FanOut:
-    """A set of sinks. `on_problem` is told, once for each sink, what to tell the person when it raises."""
+    """A set of sinks, and those of `wider`, which come after them.
+
+    `on_problem` is told, once for each sink that raises, what to tell the person; `failures` counts every time.
+    """
 
     on_problem: Callable[[str], None] | None = None
+    wider: FanOut | None = None
     failures: int = 0
     _sinks: list[Sink] = field(default_factory=list)
     _reported: set[int] = field(default_factory=set)
@@ -31,7 +35,7 @@ class FanOut:
 
     def emit(self, event: ToolEvent) -> None:
         """Give an event to every sink, in the order of subscription. Never raises."""
-        for sink in tuple(self._sinks):
+        for sink in (*self._sinks, *(self.wider._sinks if self.wider else ())):
             try:
                 sink(event)
             except Exception as error:  # the promise of `Sink`: it may raise
@@ -44,7 +48,9 @@ class FanOut:
         self._reported.add(id(sink))
         name = getattr(sink, "__qualname__", type(sink).__qualname__)
         with suppress(Exception):
-            self.on_problem(f"the listener {name} failed ({type(error).__name__}: {error}); calls go on without it")
+            self.on_problem(
+                f"the listener {name} failed ({type(error).__name__}: {error}); the calls themselves go on"
+            )
 
 
 @dataclass(slots=True)

@@ -37,6 +37,15 @@ def calls(*named: tuple[str, Any]) -> list[AssistantDoneEvent]:
     return says("", *((f"tool-call-{number}", name, arguments) for number, (name, arguments) in enumerate(named)))
 
 
+class Model(FakeProvider):
+    """Tau's scripted provider; a request without tools asks for a session's name, and costs no turn."""
+
+    def stream_response(self, **request: Any) -> Any:
+        if request["tools"]:
+            return super().stream_response(**request)
+        return FakeProvider([says("A name")]).stream_response(**request)
+
+
 @dataclass
 class Desk:
     """A project, a home for Tau, and what was told of the calls made there."""
@@ -63,7 +72,7 @@ class Desk:
         paths = TauPaths(home=self.home, agents_home=self.root / "agents")
         session = await CodingSession.load(
             CodingSessionConfig(
-                provider=FakeProvider(turns),
+                provider=Model(turns),
                 model="m",
                 cwd=config.pop("cwd", self.project),
                 storage=config.pop("storage", None) or JsonlSessionStorage(self.root / f"s{len(self.sessions)}.jsonl"),
@@ -98,7 +107,9 @@ class Desk:
         ended = [end.call_id for end in self.ends]
         assert len(set(started)) == len(started)
         assert sorted(started) == sorted(ended)
-        assert [event.seq for event in self.events] == sorted({event.seq for event in self.events})
+        for session_id in {event.session_id for event in self.events}:
+            numbers = [event.seq for event in self.events if event.session_id == session_id]
+            assert numbers == list(range(1, len(numbers) + 1))
         return [(end.tool_name, end.status) for end in self.ends]
 
     @property

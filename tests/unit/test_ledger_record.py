@@ -94,7 +94,8 @@ def test_a_call_is_one_line_with_its_keys_in_the_order_of_the_format() -> None:
     assert line.decode() == (
         '{"v":1,"t":"call","id":"01JABCDEFGHJKMNPQRSTVWXYZ0","toolCallId":"call_1","session":"s-1","group":"g-1"'
         ',"turn":4,"seq":17,"host":"tau","agent":"main","parent":null,"ts":"2030-01-31T12:00:00.000Z","tool":"edit"'
-        ',"toolSource":null,"intent":"Stop after three attempts","intentSource":"model","rationale":"test_retry fails"'
+        ',"toolSource":null,"intent":"Stop after three attempts","intentSource":"model"'
+        ',"rationale":"test_retry fails"'
         ',"args":{"path":"src/pay.py","edits":{"bytes":31,"digest":"' + DIGESTER.digest(edits.encode()) + '"}}'
         ',"argsDigest":"' + DIGESTER.digest(whole.encode()) + '","policy":"require","profile":"lean","flags":[]'
         ',"model":"m-1","head":"' + HEAD + '","prev":"","hash":"' + digest + '"}\n'

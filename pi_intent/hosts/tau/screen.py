@@ -34,7 +34,8 @@ def sign_text(extension: TauExtension) -> str:
     if not tools:
         return "intents: no tool of this session states any"
     policies = {extension.policy_of(name, session) for name in tools}
-    return f"intents on: {', '.join(tools)} · {' and '.join(sorted(policies))} · /intent"
+    words = sorted("not required" if policy == "optional" else policy for policy in policies)
+    return f"intents on: {', '.join(tools)} · {', '.join(words)} · /intent"
 
 
 def _sign(extension: TauExtension) -> Static:

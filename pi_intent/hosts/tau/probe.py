@@ -1,0 +1,188 @@
+"""Ask the Tau at hand how its tools look and whether a call without an intent gets through, and leave no trace.
+
+Tau is asked under its own Python, with the user's own extensions and in the user's folder. What such a session would
+keep goes to a temporary folder: Tau's state by the paths the session is given, our ledger because git is kept from
+finding the project, so that the state folder is taken, and that one is temporary.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from pi_intent.errors import HostError
+from pi_intent.hosts.tau.locate import TauCommand
+from pi_intent.labels.printable import printable
+from pi_intent.ledger.location import find_ledger
+from pi_intent.types import JSONObject, Status
+
+TIMEOUT = 30.0
+"""Seconds. Tau needs less than one; extensions of the user may do anything."""
+
+ENTRY = Path(__file__).with_name("pi_intent.py")
+"""What Tau loads of us where nothing is installed."""
+
+_SCRIPT = Path(__file__).with_name("inside_tau.py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbedCall:
+    """How a call went. `status` is ours, None where pi-intent never saw the call; `ran`: it had its effect."""
+
+    status: Status | None
+    is_error: bool
+    text: str
+    ran: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbedCalls:
+    """One tool, called without an intent and with one."""
+
+    bare: ProbedCall
+    stated: ProbedCall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbedTool:
+    """A tool as the model sees it; `snippet` and `guidelines` as far as they stand in the system prompt.
+
+    `source` names the extension that supplied the tool; None is Tau itself.
+    """
+
+    name: str
+    description: str
+    parameters: JSONObject
+    snippet: str | None
+    guidelines: tuple[str, ...]
+    source: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptSection:
+    """A section of the system prompt."""
+
+    title: str | None
+    body: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """What Tau has to say about a resource, such as an extension."""
+
+    severity: str
+    name: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """What Tau said.
+
+    `package` and `version` are those of the pi-intent that Tau loaded, `extension` the file it loaded it by; all
+    None where it did not. `notices` are the warnings and errors that extensions showed to the person.
+    """
+
+    tau: str
+    python: str
+    home: Path
+    package: Path | None
+    version: str | None
+    extension: Path | None
+    tools: tuple[ProbedTool, ...]
+    sections: tuple[PromptSection, ...]
+    calls: dict[str, ProbedCalls]
+    notices: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    error: str
+
+
+_REPORT: TypeAdapter[Probe | _Failed] = TypeAdapter(Probe | _Failed)
+
+
+def probe_tau(
+    tau: TauCommand,
+    *,
+    cwd: Path,
+    environ: Mapping[str, str],
+    with_calls: bool,
+    entry: Path | None = None,
+    timeout: float = TIMEOUT,
+) -> Probe:
+    """Load a session in `cwd` as the user would have it; `with_calls` calls its tools as well.
+
+    `entry` is loaded where no extension of ours is installed. Raises `HostError` where Tau cannot be asked.
+    """
+    with tempfile.TemporaryDirectory(prefix="pi-intent-", ignore_cleanup_errors=True) as folder:
+        scratch = Path(folder).resolve()
+        surroundings = _surroundings(environ, scratch)
+        if not find_ledger(cwd, surroundings).root.is_relative_to(scratch):
+            raise HostError("Tau is not asked, because that would write into the ledger of this project: update git")
+        (scratch / "tmp").mkdir()
+        arguments = [str(scratch), "" if entry is None else str(entry), "calls" if with_calls else ""]
+        # -P: what lies in the user's folder is not to be imported. -B: no bytecode beside anybody's extensions.
+        command = [*tau.python, "-P", "-B", str(_SCRIPT), *arguments]
+        complaint = _run(command, cwd, surroundings, scratch / "stderr", timeout)
+        try:
+            found = _REPORT.validate_json((scratch / "report.json").read_bytes())
+        except FileNotFoundError as error:
+            raise HostError(f"{tau.path} cannot be looked into: {complaint or 'it ended without a word'}") from error
+        except ValidationError as error:
+            raise HostError(f"{tau.path} gave an answer that cannot be read: install Tau again") from error
+    if isinstance(found, _Failed):
+        raise HostError(f"{tau.path} cannot load a session: {printable(found.error, width=400)}")
+    return found
+
+
+def _surroundings(environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
+    return {
+        **environ,
+        "GIT_CONFIG_PARAMETERS": "none",  # not what git writes there: every git command stops at once
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TAU_NO_UPDATE_CHECK": "1",
+        "TMPDIR": str(scratch / "tmp"),
+        "XDG_STATE_HOME": str(scratch / "state"),
+    }
+
+
+def _run(command: list[str], cwd: Path, environ: Mapping[str, str], stderr: Path, timeout: float) -> str:
+    """Run a command to its end, with everything it started, and return the last line of its errors."""
+    # A file and no pipe: whatever an extension leaves running could keep a pipe open.
+    with stderr.open("w+b") as errors:
+        try:
+            process = subprocess.Popen(
+                command,
+                cwd=cwd,
+                env=environ,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise HostError(f"{command[0]} cannot be started ({error.strerror}): install Tau again") from error
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired as error:
+            raise HostError(
+                f"Tau did not answer within {timeout:.0f} seconds: move its other extensions away one by one and try again"
+            ) from error
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        errors.seek(0)
+        lines = errors.read().decode("utf-8", "replace").strip().splitlines()
+    return printable(lines[-1], width=400) if lines else ""

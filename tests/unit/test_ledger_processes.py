@@ -1,0 +1,201 @@
+"""Real processes on one ledger: many at once, killed, forked, and with children of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pi_intent.ledger.calls import calls, read_ledger
+from pi_intent.ledger.record import stated_and_true_hash
+
+WRITER = """
+import os, subprocess, sys
+from dataclasses import replace
+from pathlib import Path
+from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
+from pi_intent.ledger.journal import SessionJournal
+from pi_intent.ledger.location import LedgerLocation
+from pi_intent.ledger.record import SessionInfo
+from pi_intent.protocols import CallContext, Settlement
+
+def journal(root):
+    info = SessionInfo(session="s-1", host="tau", agent="main", cwd="/", version="0")
+    location = LedgerLocation(root=Path(root), project=None)
+    return SessionJournal(location, info, environ={}, on_problem=sys.exit)
+
+SAME = dict(tool_call_id="c", session_id="s-1", agent_id="main", group_id="g", host="tau", tool_name="bash")
+CONTEXT = CallContext(turn=1, policy="require", profile="lean", bytes_in=1)
+SETTLEMENT = Settlement(status="ok", is_error=False)
+
+def begin(journal, call_id, seq=0):
+    journal.opened(ToolExecutionStart(call_id=call_id, seq=seq, args={"command": "x" * 1500}, intent="go on " * 100,
+        intent_source="model", **SAME), CONTEXT)
+
+def end(journal, call_id, seq=1):
+    journal.closed(ToolExecutionEnd(call_id=call_id, seq=seq, status="ok", is_error=False, duration_ms=1, **SAME),
+        SETTLEMENT)
+"""
+
+
+class Writers:
+    """Starts writers, and ends those that are left."""
+
+    def __init__(self) -> None:
+        self._started: list[subprocess.Popen[str]] = []
+
+    def start(self, script: str, *arguments: str) -> subprocess.Popen[str]:
+        command = (sys.executable, "-B", "-c", WRITER + script, *arguments)
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self._started.append(process)
+        return process
+
+    def end(self) -> None:
+        for process in self._started:
+            process.kill()
+            process.communicate(timeout=60)
+
+
+@pytest.fixture
+def writers() -> Iterator[Writers]:
+    started = Writers()
+    yield started
+    started.end()
+
+
+def line_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def test_many_processes_at_once_lose_and_mix_nothing(tmp_path: Path, writers: Writers) -> None:
+    root = tmp_path / "root"
+    script = """
+name = sys.argv[2]
+sys.stdin.readline()
+mine = journal(sys.argv[1])
+for number in range(150):
+    begin(mine, f"{name}-{number}")
+    end(mine, f"{name}-{number}")
+mine.close()
+"""
+    processes = [writers.start(script, str(root), str(number)) for number in range(8)]
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    for process in processes:
+        process.communicate(timeout=120)
+        assert process.returncode == 0
+    reading = read_ledger(root)
+    assert {call.id for call in reading.calls} == {f"{name}-{number}" for name in range(8) for number in range(150)}
+    assert {(call.state, call.call is None, call.done is None) for call in reading.calls} == {
+        ("settled", False, False)
+    }
+    assert (len(reading.sessions), reading.problems) == (8, [])
+    for path in (root / "ledger").iterdir():
+        prev = ""
+        for line in path.read_bytes().splitlines():
+            hashes = stated_and_true_hash(line)
+            assert hashes is not None
+            assert hashes[0] == hashes[1]
+            assert json.loads(line)["prev"] == prev
+            prev = hashes[0]
+
+
+@pytest.mark.parametrize("acknowledged", [1, 2, 17, 60, 111])
+def test_a_writer_killed_at_any_time_loses_nothing_that_it_had_acknowledged(
+    tmp_path: Path, writers: Writers, acknowledged: int
+) -> None:
+    script = """
+mine = journal(sys.argv[1])
+number = 0
+while True:
+    begin(mine, f"{number}")
+    print(f"begun {number}", flush=True)
+    end(mine, f"{number}")
+    print(f"ended {number}", flush=True)
+    number += 1
+"""
+    process = writers.start(script, str(tmp_path))
+    heard = [line_of(process) for _ in range(acknowledged)]
+    process.send_signal(signal.SIGKILL)
+    assert process.stdout is not None
+    heard += process.stdout.read().splitlines()
+    process.wait(timeout=60)
+    reading = read_ledger(tmp_path)
+    found = {f"begun {call.id}" for call in reading.calls if call.call is not None}
+    found |= {f"ended {call.id}" for call in reading.calls if call.done is not None}
+    assert set(heard) <= found
+    assert len(found) - len(heard) <= 1
+    assert len(reading.problems) <= 1
+    assert [call.state for call in reading.calls].count("open") <= 1
+    assert "running" not in {call.state for call in reading.calls}
+
+
+def test_a_call_is_running_while_its_process_lives_and_open_when_it_died_under_it(
+    tmp_path: Path, writers: Writers
+) -> None:
+    script = """
+mine = journal(sys.argv[1])
+begin(mine, "a")
+child = subprocess.Popen((sys.executable, "-c", "import sys; sys.stdin.read()"), stdin=subprocess.PIPE, close_fds=False)
+print(child.pid, flush=True)
+sys.stdin.read()
+"""
+    process = writers.start(script, str(tmp_path))
+    child = int(line_of(process))
+    assert [call.state for call in calls(tmp_path)] == ["running"]
+    assert [call.state for call in calls(tmp_path)] == ["running"]
+    os.kill(child, signal.SIGSTOP)  # so that it outlives its parent, whose end it would notice
+    process.kill()
+    process.wait(timeout=60)
+    assert [call.state for call in calls(tmp_path)] == ["open"]
+    os.kill(child, signal.SIGKILL)
+
+
+def test_a_forked_child_writes_into_a_segment_of_its_own_and_keeps_no_lock(tmp_path: Path, writers: Writers) -> None:
+    script = """
+mine = journal(sys.argv[1])
+begin(mine, "parent")
+out, into = os.pipe()
+child = os.fork()
+if child == 0:
+    begin(mine, "child", seq=5)
+    os.write(into, b"x")
+    sys.stdin.read()
+    end(mine, "child")
+    os._exit(0)
+os.read(out, 1)
+silent = os.fork()
+if silent == 0:
+    os.read(out, 1)  # for ever: this one writes nothing and holds what it inherited
+    os._exit(0)
+end(mine, "parent")
+begin(mine, "left")
+print(silent, child, flush=True)
+os.kill(os.getpid(), 9)
+"""
+    process = writers.start(script, str(tmp_path))
+    silent, child = map(int, line_of(process).split())
+    process.wait(timeout=60)
+    assert [(call.id, call.state) for call in sorted(calls(tmp_path), key=lambda call: call.id)] == [
+        ("child", "running"),
+        ("left", "open"),
+        ("parent", "settled"),
+    ]
+    reading = read_ledger(tmp_path)
+    assert len(reading.sessions) == 2
+    assert reading.problems == []
+    assert {session.pid for session in reading.sessions} == {process.pid, child}
+    for path in (tmp_path / "ledger").iterdir():
+        first = json.loads(path.read_bytes().splitlines()[0])
+        assert (first["t"], first["prev"]) == ("session", "")
+    os.kill(silent, signal.SIGKILL)
+    os.kill(child, signal.SIGKILL)
