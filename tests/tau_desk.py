@@ -29,7 +29,9 @@ def says(text: str = "", *calls: tuple[str, str, Any]) -> list[AssistantDoneEven
     content: list[Any] = [TextContent(text=text)] if text else []
     content += [ToolCall(id=call_id, name=name, arguments=arguments) for call_id, name, arguments in calls]
     reason = "toolUse" if calls else "stop"
-    return [AssistantDoneEvent(reason=reason, message=AssistantMessage(model="m", content=content, stop_reason=reason))]
+    return [
+        AssistantDoneEvent(reason=reason, message=AssistantMessage(model="m", content=content, stop_reason=reason))
+    ]
 
 
 def calls(*named: tuple[str, Any]) -> list[AssistantDoneEvent]:
@@ -75,14 +77,17 @@ class Desk:
                 provider=Model(turns),
                 model="m",
                 cwd=config.pop("cwd", self.project),
-                storage=config.pop("storage", None) or JsonlSessionStorage(self.root / f"s{len(self.sessions)}.jsonl"),
+                storage=config.pop("storage", None)
+                or JsonlSessionStorage(self.root / f"s{len(self.sessions)}.jsonl"),
                 resource_paths=TauResourcePaths(root=self.home, agents_root=self.root / "agents", paths=paths),
                 extension_paths=(CHECKOUT,) if intents else (),
                 **config,
             )
         )
         self.sessions.append(session)
-        problems = [diagnostic.format() for diagnostic in session.resource_diagnostics if diagnostic.severity == "error"]
+        problems = [
+            diagnostic.format() for diagnostic in session.resource_diagnostics if diagnostic.severity == "error"
+        ]
         assert problems == []
         return session
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pi_intent.errors import PiIntentError
 from pi_intent.types import Code, Profile
 
-INTENT_MARKER = "MANDATORY goal"
+INTENT_MARKER = "Mandatory goal"
 """How our intent property's description opens, in every profile: the one mark of ours that survives on the wire."""
 
 

@@ -50,8 +50,8 @@ def test_a_host_field_stays_where_nothing_was_injected():
 
 
 def test_a_text_of_ours_given_back_is_flagged_and_runs():
-    call = read_call("bash", {"intent": " MANDATORY goal, first ", "command": "ls"})
-    assert (call.intent, call.flags) == ("MANDATORY goal, first", ("copied",))
+    call = read_call("bash", {"intent": " Mandatory goal ", "command": "ls"})
+    assert (call.intent, call.flags) == ("Mandatory goal", ("copied",))
 
 
 def test_fields_inside_edits_are_dropped_and_flagged_also_in_text():
