@@ -40,13 +40,13 @@ def rejection_text(
     problems = [texts.problem(code) for code in codes]
     requests = [
         parts[f"request {subject}"]
-        for subject in ("arguments", INTENT, RATIONALE)
+        for subject in ("arguments", RATIONALE, INTENT)  # the longest last
         if any(code.startswith(subject) for code in codes)
     ]
     if missing:
         names = _quoted(missing)
         problems.append(parts["argument_missing"].format(names=names, verb="is" if len(missing) == 1 else "are"))
-        requests.append(parts["request argument"].format(names=names))
+        requests.insert(0, parts["request argument"].format(names=names))
     frame = parts["stop" if rounds >= STOP_AFTER_ROUNDS else "frame"]
     text = frame.format(problems=_listed(problems), request=_listed(requests), tool=tool_name[:_LONGEST_NAME])
     return text[:MAX_LENGTH]

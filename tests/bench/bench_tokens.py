@@ -43,8 +43,10 @@ def measure() -> dict[str, float]:
     lean = sum(tokens(wire(tool, shadowed(tool, "lean"))) for tool in tools)
     plain = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
     full = tokens(inject_intent(plain, texts=TEXTS, profile="full")) - tokens(plain)
+    over_tau = (sum(tokens(wire(tool, shadowed(tool, "full"))) for tool in tools) - bare) / len(tools)
     title, body = TEXTS.section
-    return {"bare": bare, "lean": lean - bare, "section": tokens(f"## {title}\n\n{body}"), "full": full}
+    section = tokens(f"## {title}\n\n{body}")
+    return {"bare": bare, "lean": lean - bare, "section": section, "full": full, "full over Tau": over_tau}
 
 
 if __name__ == "__main__":
@@ -52,4 +54,5 @@ if __name__ == "__main__":
     print(f"Tau's own four tools                     {got['bare']:4.0f}")
     print(f"lean: over them, in the four schemas     {got['lean']:+4.0f}   floor ≤  90")
     print(f"lean: once in the system prompt          {got['section']:+4.0f}   floor ≤ 150")
-    print(f"full: a tool                             {got['full']:+4.0f}   floor ≤  75")
+    print(f"full: a tool of one argument             {got['full']:+4.0f}   floor ≤  75")
+    print(f"full: a tool, mean of Tau's four         {got['full over Tau']:+4.0f}   floor ≤  75")

@@ -62,7 +62,7 @@ async def test_a_rejected_call_runs_nothing_and_its_text_reaches_the_model_word_
     assert not (desk.project / "ran").exists()
     text = (
         "Nothing was executed: `intent` is missing. "
-        "Call bash again with `intent` first, a text that states the goal of the call."
+        "Call bash again with `intent` first: text that states the goal of the call."
     )
     (result,) = [m for m in session.messages if m.role == "toolResult"]
     assert (result.text, result.is_error) == (text, True)
