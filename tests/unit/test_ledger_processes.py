@@ -145,7 +145,8 @@ def test_a_call_is_running_while_its_process_lives_and_open_when_it_died_under_i
     script = """
 mine = journal(sys.argv[1])
 begin(mine, "a")
-child = subprocess.Popen((sys.executable, "-c", "import sys; sys.stdin.read()"), stdin=subprocess.PIPE, close_fds=False)
+waiting = (sys.executable, "-c", "import sys; sys.stdin.read()")
+child = subprocess.Popen(waiting, stdin=subprocess.PIPE, close_fds=False)
 print(child.pid, flush=True)
 sys.stdin.read()
 """

@@ -156,8 +156,8 @@ def test_a_record_with_a_wrong_or_missing_field_says_which(tmp_path: Path, lines
     path = tmp_path / "s.w.jsonl"
     path.write_bytes(lines[1].replace(b'"seq":0', b'"seq":"x"') + lines[2].replace(b'"status":"error",', b""))
     assert [problem.text for problem in read(path)[1]] == [
-        "s.w.jsonl, line 1, is not a whole record: seq: input should be a valid integer, unable to parse string as an "
-        "integer",
+        "s.w.jsonl, line 1, is not a whole record: seq: input should be a valid integer, unable to parse string "
+        "as an integer",
         "s.w.jsonl, line 2, is not a whole record: status: field required",
     ]
 

@@ -109,11 +109,12 @@ async def test_another_extensions_override_is_shadowed_over_its_own_schema(desk:
         name,
         """
 from tau_agent.tools import AgentTool, AgentToolResult
-SCHEMA = {"type": "object", "properties": {"command": {"type": "string"}, "host": {"type": "string"}}, "required": ["host"]}
+PROPERTIES = {"command": {"type": "string"}, "host": {"type": "string"}}
+SCHEMA = {"type": "object", "properties": PROPERTIES, "required": ["host"]}
 async def run(call_id, arguments, signal=None, on_update=None):
     return AgentToolResult(content="remote " + repr(sorted(arguments.items())))
 def setup(tau):
-    tau.register_tool(AgentTool(name="bash", label="remote", description="Runs elsewhere", parameters=SCHEMA, execute_fn=run))
+    tau.register_tool(AgentTool(name="bash", label="x", description="Elsewhere", parameters=SCHEMA, execute_fn=run))
 """,
     )
     session = await desk.session(
