@@ -16,12 +16,13 @@ import hmac
 import json
 import math
 import re
+import string
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from types import MappingProxyType
 from typing import Literal
 from urllib.parse import quote, quote_plus
@@ -33,7 +34,7 @@ MAX_DEPTH = 100
 
 _MAX_ROUNDS = 4
 _LEAST_ENVIRONMENT = 8
-_JUDGED = 512
+_JUDGED = 128
 """How much of a value is looked at to decide whether it is a secret."""
 
 _Strength = Literal["password", "strong", "weak"]
@@ -61,22 +62,23 @@ def _end(pattern: re.Pattern[str], text: str, start: int, limit: int = sys.maxsi
 
 # A value made of these words only says what belongs there.
 _PLACEHOLDERS = _words(
-    """a abc access admin an any api apikey auth authentication authorization bar basic baz bearer bool boolean bytes
-    change changed changeme client cookie correct credential credentials current default disabled dummy else empty
-    enabled enter env environment example expired fake false field file foo found function guest hash hashed header
-    here hidden if incorrect insert int integer invalid is key lambda login masked me missing mock my name new nil no
-    none not null number object of off old on optional or pass passphrase passwd password path placeholder postgres
-    private public pwd real redacted refresh replace required return root sample secret secrets secretstr self session
-    set str string test testing tests text the this to todo token tokens true type undefined unknown unset user
-    username value var variable with wrong yes your"""
+    """a abc access admin an and any api apikey argument auth authentication authorization bar basic baz bearer bool
+    boolean bytes change changed changeme client cookie correct credential credentials current default
+    disabled dummy else empty enabled enter env environment example expired fake false field file flag foo
+    found function guest hash hashed header here hidden if incorrect insert int integer invalid is key lambda
+    login masked me missing mock my name new nil no none not null number object of off old on option optional
+    options or parameter pass passphrase passwd password path placeholder postgres private public pwd real
+    redacted refresh replace required return root sample secret secrets secretstr self session set str string
+    test testing tests text the this to todo token tokens true type undefined unknown unset user username
+    value var variable with wrong yes your"""
 )
 _PROSE = _words(
     """a an and are be by can cannot could do does enter for from has have if in into invalid is it its may must no
-    not of on or password please required should than that the this to token use used via was when which will with
-    you your"""
+    not of on or password please required should than that the this to token use used via was when which will
+    with you your"""
 )
 _REFERENCES = re.compile(
-    r"""(?xs) (?: \$\{\{.*?\}\} | \{\{.*?\}\} | [$\#]\{[^}]*+\}? | \$\([^)]*+\)? | \$\$?[\w@*?!:.]++ | \{[^{}]*+\}
+    r"""(?xs) (?: \$\{\{.*?\}\} | \{\{.*?\}\} | [$\#]\{[^}]*+\}? | \$\([^)]*+\)? | \$\$?[\w@*?!:.]++ | \{[^{}]*+\}?
     | <[^<>]*+>? | %\w*+% | %\(\w++\)s | %[sdr] | [\s:/._+-]++ )++"""
 )
 _ELSEWHERE = re.compile(r"(?i)(?:op|vault|env|file|arn|https?|ssm|keychain):|(?:id|src|type|env)=|!(?:ref|sub|env)\b")
@@ -86,12 +88,16 @@ _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\](?:[\w .@-]+[/\\])*[\w .@-]*")
 _RUN = re.compile(r"[A-Za-z0-9]+")
 
 
+_DIGIT, _LETTER = re.compile(r"\d"), re.compile(r"[^\W\d_]")
+_UPPER, _LOWER = re.compile(r"[A-Z]"), re.compile(r"[a-z]")
+
+
 def _mixes_digits(text: str) -> bool:
-    return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+    return bool(_DIGIT.search(text) and _LETTER.search(text))
 
 
 def _mixes_cases(text: str) -> bool:
-    return any(map(str.isupper, text)) and any(map(str.islower, text))
+    return bool(_UPPER.search(text) and _LOWER.search(text))
 
 
 def _is_random(text: str) -> bool:
@@ -108,13 +114,14 @@ def _is_blanked(text: str) -> bool:
 
 def _is_placeholder(text: str) -> bool:
     """Tell whether a text stands for a secret instead of being one."""
-    if _REFERENCES.fullmatch(text) or _ELSEWHERE.match(text) or _is_blanked(text):
+    if _REFERENCES.fullmatch(text) or _ELSEWHERE.match(text):
         return True
-    if any(map(str.isdigit, text)):
+    head = text[:64]
+    if _is_blanked(head) or (head.isupper() and "_" in head and _IDENTIFIER.fullmatch(head) and _strength(head)):
+        return True  # crossed out, or the name of a variable
+    if _DIGIT.search(head):
         return len(set(text)) == 1
-    if text.isupper() and "_" in text and _strength(text):
-        return True  # the name of a variable
-    words = re.findall(r"[A-Za-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", text))
+    words = re.findall(r"[A-Za-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", head))
     return text.isascii() and all(word.lower() in _PLACEHOLDERS for word in words)
 
 
@@ -137,10 +144,10 @@ _KEY_QUALIFIERS = _words(
 _ENVIRONMENT_PARTS = _PASSWORD_PARTS | _STRONG_PARTS | _words("auth key keys pass passwords private tokens")
 _HARMLESS_ENDINGS = _words(
     """alg algo algorithm budget bytes class cost count dir directory duration endpoint env error exists expiration
-    expires expiry field file filename format function header helper hint host index label len length limit manager
-    max message min mode name names param parameter path pattern per policy port prefix prompt provider regex required
-    rotation scheme scope scopes size sock source status stdin store suffix timeout ttl type types uri url usage user
-    username valid validator var version"""
+    expires expiry field file filename format function header helper hint host index label len length limit
+    manager max message min mode name names param parameter path pattern per policy port prefix prompt
+    provider range regex required rotation scheme scope scopes size sock source status stdin store suffix
+    timeout ttl type types uri url usage user username valid validator var version"""
 )
 _HARMLESS_STARTS = _words("count forgot had has hide is max min no num pub public reset show skip total use")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -243,10 +250,11 @@ def _shape_spans(text: str) -> Iterator[_Span]:
                 continue
             # The longest reading that convinces. A later prefix in the same run could only convince with less.
             for end, body in (_continued(shape, text, match.end(), match["body"]), (match.end(), match["body"])):
-                body = body.rstrip(".")
-                if _convinces(shape, body):
+                secret = body.rstrip(".")  # of the sentence
+                if _convinces(shape, secret):
                     covered = end
-                    yield _Span(match.start(), end, shape.kind, match["prefix"] + body)
+                    end -= len(body) - len(secret)
+                    yield _Span(match.start(), end, shape.kind, match["prefix"] + secret)
                     break
 
 
@@ -285,8 +293,8 @@ _PEM_LINES = re.compile(
 
 def _pem_spans(text: str) -> Iterator[_Span]:
     begins = list(_PEM_BEGIN.finditer(text)) if "PRIVATE KEY" in text else []
-    limits = [*(begin.start() for begin in begins[1:]), len(text)]
-    for begin, limit in zip(begins, limits, strict=bool(begins)):
+    for begin, following in zip_longest(begins, begins[1:]):
+        limit = following.start() if following else len(text)
         ending = _PEM_END.search(text, begin.end(), limit)
         end = ending.end() if ending else _end(_PEM_LINES, text, begin.end())
         body = text[begin.end() : ending.start() if ending else end]
@@ -356,11 +364,11 @@ def _assigned(text: str, match: re.Match[str]) -> _Span | None:
     name_start = _start_of_name(text, match.start())
     name = text[name_start : match.start("close")]
     strength = _strength(name)
-    sep, mark, start = match["sep"].strip(), match["mark"], match.end()
+    sep, mark = match["sep"].strip(), match["mark"]
     is_option = name.startswith("-") and match["sep"].strip(" \t") in ("", "=")
-    if strength is None or not (sep or is_option or (mark and strength == "password")):
+    if strength is None or not (sep or is_option):
         return None
-    start = _end(_SCHEME, text, start)
+    start = _end(_SCHEME, text, match.end())
     if mark is None:
         value = text[start : _end(_BARE, text, start, start + _JUDGED)]
         identifier = _IDENTIFIER.fullmatch(value)
@@ -373,11 +381,11 @@ def _assigned(text: str, match: re.Match[str]) -> _Span | None:
             value = text[start : _end(_BARE, text, start)]
     else:
         value = _quoted(text, start, mark)
-        glued = not match["close"] and match["sep"].strip() == match["sep"]
-        accepted = not (glued and value[:1] in set(",)]}+.;%&|:")) and _is_quoted_secret(
-            value[:_JUDGED], strength, name
-        )
-    if sep.startswith(("==", "!=")) or not (sep or is_option):
+        # In `split("token=")` and `"token:" + x` the quote is not the first but the last of a literal.
+        last = r"[,)\]}]+(?:\s|\Z)" if match["sep"].endswith(" ") else r"[,)\]}+.;%&|:]"
+        ends = not match["close"] and re.match(last, value)
+        accepted = not ends and _is_quoted_secret(value[:_JUDGED], strength, name)
+    if sep.startswith(("==", "!=")):
         accepted = accepted and _is_random(value[:_JUDGED]) and not re.search(r"\s", value)
     return _Span(start, start + len(value), "secret", value) if accepted else None
 
@@ -408,16 +416,13 @@ def _is_setting(before: str, sep: str, after: str) -> bool:
 
 
 def _is_quoted_secret(value: str, strength: _Strength, name: str) -> bool:
-    if (
-        len(value) < 4
-        or value[0].isspace()
-        or _is_placeholder(value)
-        or (value[0] in "/.~" and _PATH.fullmatch(value))
-    ):
+    if len(value) < 4 or value[0].isspace() or _is_placeholder(value):
+        return False
+    if value[0] in "/.~" and _PATH.fullmatch(value):
         return False
     if re.search(r"\S[ \t]\s*\S", value):
         return strength == "password" and not _is_prose(value)
-    if re.search(r"\\[wdsS.(\[]|\[[^\]]*-[^\]]*\]|\.[*+]", value):
+    if re.search(r"\\[wdsS.(\[]|\[[^\]]*-[^\]]*\]|\.[*+]|%[sdr]\b", value):
         return False
     if strength == "password":
         return True
@@ -435,7 +440,9 @@ def _is_bare_secret(value: str, strength: _Strength, *, shell: bool, plain: bool
     if strength == "weak":
         return _is_random(value) and (shell or not identifier)
     if not identifier:
-        return (strength == "password" and not value.isdigit()) or _mixes_digits(value) or (shell and len(value) >= 8)
+        if _is_random(value) or (strength == "password" and not value.isdigit()):
+            return True
+        return (len(value) >= 8 and (shell or _mixes_digits(value))) or (plain and _mixes_digits(value))
     if identifier["more"] or "::" in value or "->" in value:
         return False
     if _mixes_digits(value):
@@ -448,8 +455,8 @@ def _is_bare_secret(value: str, strength: _Strength, *, shell: bool, plain: bool
 
 # What continues a line or joins two adjacent string literals.
 _JOINT = re.compile(
-    r"""(?x) (?: \\\r?\n [\ \t]{0,80}+ | (?P<mark>["'`]) [\ \t]{0,20} [+.\\]? [\ \t]{0,20} (?: \r?\n [\ \t]{0,80} )?
-    [+.]? [\ \t]{0,20} [bfru]? (?P=mark) ) (?= [A-Za-z0-9+/_=-] )"""
+    r"""(?x) (?: \\\r?\n [\ \t]{0,80}+ | (?P<mark>["'`]) [\ \t]{0,20}+ [+.\\]? [\ \t]{0,20}+
+    (?: \r?\n [\ \t]{0,80}+ )? [+.]? [\ \t]{0,20}+ [bfru]? (?P=mark) ) (?= [A-Za-z0-9+/_.=-] )"""
 )
 
 
@@ -474,16 +481,16 @@ def _joined_spans(text: str) -> Iterator[_Span]:
 # What can stand between the characters of a secret without changing what a shell or a program reads.
 _FILLER = r"\s\"'`\\+\u00ad\u200b-\u200f\u2060\ufeff"
 _FILLERS = (re.compile(f"[{_FILLER}]+"), re.compile(rf"(?:\\[nrt]|[{_FILLER}])+"))
+_WIDE_FILLER = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff\x85\xa0]|[^\S\x00-\x7f]")
 _ASCII_FILLER = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\"'`\\+"
 
 
-def _squeezed(text: str) -> tuple[bytes, ...]:
+def _squeezed(text: str) -> tuple[str, ...]:
     """The text without fillers. A `\\n` written out is a filler in one reading, a backslash and an n in the other."""
-    if not text.isascii():
-        return tuple(filler.sub("", text).encode("utf-8", "surrogatepass") for filler in _FILLERS)
-    raw = text.encode()
-    plain = raw.translate(None, _ASCII_FILLER)
-    return (plain, _FILLERS[1].sub("", text).encode()) if b"\\" in raw else (plain,)
+    plain = text.encode("utf-8", "surrogatepass").translate(None, _ASCII_FILLER).decode("utf-8", "surrogatepass")
+    if not text.isascii() and _WIDE_FILLER.search(plain):
+        plain = _FILLERS[0].sub("", plain)
+    return (plain, _FILLERS[1].sub("", text)) if "\\" in text else (plain,)
 
 
 def _forms(value: str) -> Iterator[str]:
@@ -501,35 +508,36 @@ def _forms(value: str) -> Iterator[str]:
         yield digits.replace("+", "-").replace("/", "_")
 
 
+_BASE64 = string.ascii_letters + string.digits + "+/=_-"
+
+
 @dataclass(frozen=True, slots=True)
 class _Needle:
-    """A form of a secret value, squeezed, and what its token is made from."""
+    """What the token of a secret value is made from; `margin` is how far its form reaches into what is beside it."""
 
-    form: str
     kind: str
     secret: str
     margin: int
 
 
-def _needles(environment: Mapping[str, str]) -> dict[bytes, _Needle]:
-    needles: dict[bytes, _Needle] = {}
+def _needles(environment: Mapping[str, str]) -> dict[str, _Needle]:
+    """The secrets of an environment by each of their forms, squeezed."""
+    needles: dict[str, _Needle] = {}
     for name, value in environment.items():
         if _is_secret_variable(name, value):
             own = next((span for span in _shape_spans(value) if (span.start, span.end) == (0, len(value))), None)
             kind, secret = (own.kind, own.secret) if own else ("env", value)
             for form in _forms(value):
-                # The digits beside a base64 form hold bits of the value too.
-                margin = 0 if form == value else 2
                 for squeezed in _squeezed(form):
                     if len(squeezed) >= _LEAST_ENVIRONMENT:
-                        needles.setdefault(
-                            squeezed, _Needle(squeezed.decode("utf-8", "surrogatepass"), kind, secret, margin)
-                        )
+                        needles.setdefault(squeezed, _Needle(kind, secret, 0 if form == value else 2))
     return needles
 
 
-def _needle_spans(text: str, needles: Iterable[_Needle]) -> Iterator[_Span]:
-    for filler in _FILLERS:
+def _needle_spans(text: str, needles: Mapping[str, _Needle]) -> Iterator[_Span]:
+    readings = _squeezed(text)
+    present = [form for form in needles if any(form in reading for reading in readings)]
+    for filler in _FILLERS if present else ():
         kept: list[int] = []
         at = 0
         for gap in filler.finditer(text):
@@ -537,38 +545,41 @@ def _needle_spans(text: str, needles: Iterable[_Needle]) -> Iterator[_Span]:
             at = gap.end()
         kept += range(at, len(text))
         short = filler.sub("", text)
-        for needle in needles:
-            at = short.find(needle.form)
-            while at >= 0:
-                start, end = kept[at], kept[at + len(needle.form) - 1] + 1
-                left = re.search(r"[A-Za-z0-9+/_-]*\Z", text[max(0, start - needle.margin) : start])
-                right = re.match(r"[A-Za-z0-9+/_=-]*", text[end : end + needle.margin])
-                start, end = start - len(left.group() if left else ""), end + len(right.group() if right else "")
+        for form in present:
+            needle = needles[form]
+            for found in re.finditer(re.escape(form), short):
+                start, end = kept[found.start()], kept[found.end() - 1] + 1
+                if needle.margin:
+                    before, after = text[max(0, start - needle.margin) : start], text[end : end + needle.margin]
+                    start -= len(before) - len(before.rstrip(_BASE64))
+                    end += len(after) - len(after.lstrip(_BASE64))
                 yield _Span(start, end, needle.kind, needle.secret)
-                at = short.find(needle.form, at + len(needle.form))
 
 
 # ---- The door
 
 _KINDS = sorted({"private-key", "secret", "env", "entropy", "depth", *(shape.kind for shape in _SHAPES)})
 _TOKEN = re.compile(rf"(\[redacted:(?:{'|'.join(_KINDS)}):[0-9a-f]{{8}}\])")
-_WORDS = (
-    "privatekey",
-    "://",
-    "bearer",
-    "basic",
-    "curl",
-    "pass",
-    "pwd",
-    "secret",
-    "token",
-    "credential",
-    "auth",
-    "key",
-)
-_SIGNS = tuple({sign.lower().encode() for sign in (*_ANCHORS, *_WORDS)})
+_HYPHENED = (*(anchor for anchor in _ANCHORS if "-" in anchor), "privatekey")
+_UNDERSCORED = tuple(anchor for anchor in _ANCHORS if "_" in anchor)
+_LETTERED = tuple(anchor for anchor in _ANCHORS if anchor.isalpha())
+_NAMES = ("pass", "pwd", "secret", "token", "credential", "auth", "key", "curl", "://")
 _DENSE = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{1,40}")
+
+
+def _may_hold_secrets(squeezed: str) -> bool:
+    """Tell cheaply whether the rules need to run at all."""
+    has = squeezed.lower().__contains__
+    hyphen = has("-")
+    return (
+        any(map(squeezed.__contains__, _LETTERED))
+        or (hyphen and any(map(has, _HYPHENED)))
+        or (has("_") and any(map(has, _UNDERSCORED)))
+        or ((hyphen or has(":") or has("=")) and any(map(has, _NAMES)))
+        or has("bearer")
+        or has("basic")
+    )
 
 
 class Redactor:
@@ -584,16 +595,12 @@ class Redactor:
         self._key = key
         self._entropy = entropy
         self._needles = _needles(environment)
-        self._forms = tuple(self._needles)
 
     def text(self, text: str) -> str:
         """Return the text with tokens in place of secrets; the very same object when there are none."""
         readings = _squeezed(text)
-        if not (
-            any(map(readings[0].lower().__contains__, _SIGNS))
-            or any(any(map(reading.__contains__, self._forms)) for reading in readings)
-            or self._entropy
-        ):
+        known = any(any(map(reading.__contains__, self._needles)) for reading in readings)
+        if not (known or self._entropy or _may_hold_secrets(readings[0])):
             return text
         for _ in range(_MAX_ROUNDS):
             # What a secret hid from view shows once it is a token.
@@ -629,7 +636,8 @@ class Redactor:
             new_key = self.text(key)
             while new_key in result:
                 new_key += "_"
-            under = label if key == "value" and isinstance(label, str) else key
+            # A token in a key says `secret` itself.
+            under = _TOKEN.sub("", label if key == "value" and isinstance(label, str) else new_key)
             is_secret = not isinstance(item, dict) and _strength(under) in ("password", "strong")
             result[new_key] = self._value(item, name=under if is_secret else "", depth=depth + 1)
         same = all(new is old for new, old in zip(result.values(), value.values(), strict=True))
@@ -638,18 +646,16 @@ class Redactor:
     def _whole(self, value: str, name: str) -> str:
         """Replace a value that stands under a secret name, but not the scheme in front of it."""
         start = _end(_SCHEME, value, 0)
-        secret = value[start:].strip()
+        secret = _TOKEN.sub("", value[start:]).strip()
         digits = secret.isdigit() and _strength(name) != "password"
-        if len(secret) < 4 or digits or _TOKEN.search(value) or _is_placeholder(secret[:_JUDGED]):
+        if len(secret) < 4 or digits or _is_placeholder(secret[:_JUDGED]):
             return self.text(value)
-        named = [*_needle_spans(value, self._needles.values()), *_shape_spans(value)]
+        named = [*_needle_spans(value, self._needles), *_shape_spans(value)]
         return self._replaced(value, [*named, _Span(start, len(value), "secret", value[start:])])
 
     def _piece(self, text: str) -> str:
-        readings = _squeezed(text)
-        needles = [needle for form, needle in self._needles.items() if any(form in reading for reading in readings)]
-        spans = list(_needle_spans(text, needles)) if needles else []
-        spans += [*_shape_spans(text), *_pem_spans(text), *_contextual_spans(text), *_joined_spans(text)]
+        spans = [*_needle_spans(text, self._needles), *_shape_spans(text), *_pem_spans(text)]
+        spans += [*_contextual_spans(text), *_joined_spans(text)]
         if self._entropy:
             spans += _dense_spans(text)
         return self._replaced(text, spans) if spans else text

@@ -327,9 +327,16 @@ def test_a_package_that_is_gone_is_told_in_every_mode_and_tau_goes_on(tmp_path: 
         tau = HermeticTau.create(tmp_path, model.base_url)
         shim = write_shim(tau.tau_home / "extensions", package=tmp_path / "gone" / "pi_intent").path
         if mode == "rpc":
-            process = tau.start("Go", options=["--mode", "rpc"])
-            _, err = process.communicate(timeout=SECONDS)
-            code, stderr = process.returncode, err.decode()
+            done = subprocess.run(
+                [tau.command, "--mode", "rpc"],
+                cwd=tau.project,
+                env=tau.environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+            )
+            code, stderr = done.returncode, done.stderr
         else:
             run = tau.run("Go", options=["--mode", "json"] if mode == "json" else [], timeout=SECONDS)
             code, stderr = run.exit_code, run.stderr

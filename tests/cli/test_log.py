@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from rich.cells import cell_len
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
@@ -25,7 +27,7 @@ from pi_intent.ids import ulid
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger
-from pi_intent.ledger.record import SessionInfo, seal
+from pi_intent.ledger.record import SessionInfo
 from pi_intent.protocols import CallContext, Settlement
 from pi_intent.render.sessions import group_by_session
 from pi_intent.render.timeline import print_timeline
@@ -66,7 +68,8 @@ class Writer:
 
     def begin(self, tool: str, args: dict[str, Any], intent: str | None = None, **more: Any) -> str:
         self._number += 1
-        call_id = ulid(int(self.clock.now * 1000), self.session.encode().ljust(9, b".")[:9] + bytes([self._number]))
+        entropy = hashlib.sha256(f"{self.session} {self._number}".encode()).digest()
+        call_id = ulid(int(self.clock.now * 1000), entropy)
         ids = {"session_id": self.session, "call_id": call_id, "group_id": "g", "seq": self._number}
         source = {"intent_source": "absent" if intent is None else "model"}
         start = ToolExecutionStart(**FIELDS | ids | source | more, tool_name=tool, args=args, intent=intent)
@@ -160,3 +163,282 @@ def write_story(project: Path) -> None:
 
 def log(*args: str) -> Result:
     return CliRunner().invoke(commands, ["log", *args])
+
+
+def drawn(width: int, **options: Any) -> str:
+    """The timeline as a terminal of this width shows it."""
+    reading = read_ledger(find_ledger(Path(), os.environ).root)
+    console = Console(
+        file=io.StringIO(), force_terminal=True, width=width, markup=False, emoji=False, highlight=False, **options
+    )
+    print_timeline(console, group_by_session(reading), zone=UTC)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def segments(project: Path) -> list[Path]:
+    return sorted(find_ledger(project, os.environ).segments.iterdir())
+
+
+def test_a_pipe_gets_whole_plain_lines(project: Path, snapshot: SnapshotAssertion) -> None:
+    write_story(project)
+    result = log()
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == snapshot
+    assert "\x1b" not in result.stdout
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_a_terminal_gets_folded_lines(width: int, project: Path, snapshot: SnapshotAssertion) -> None:
+    write_story(project)
+    shown = drawn(width, no_color=True, color_system=None)
+    assert shown == snapshot
+    assert max(cell_len(line) for line in shown.splitlines()) <= width
+
+
+def test_colours_are_for_terminals_that_want_them(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_story(project)
+    assert "\x1b[32m✓ ok · 120 lines · 14 ms\x1b[0m" in drawn(80, color_system="standard")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[3" not in drawn(80, color_system="standard").replace("\x1b[3m", "")  # italics are no colour
+
+
+@pytest.mark.parametrize("width", [1, 9, 12])
+def test_a_terminal_of_a_few_columns_is_no_reason_to_fail(width: int, project: Path) -> None:
+    write_story(project)
+    assert "12:00:00" in drawn(width).replace("\n", "")
+
+
+def test_what_a_model_wrote_is_shown_and_never_obeyed(project: Path) -> None:
+    writer = Writer(project, "s")
+    evil = dict.fromkeys(("facts", "outcome"), HOSTILE)
+    writer.end(writer.begin(HOSTILE, {"path": HOSTILE}, HOSTILE, rationale=HOSTILE, agent_id=HOSTILE), **evil)
+    writer.end(writer.begin("bash", {"command": HOSTILE}, tool_source=HOSTILE), "error", error=HOSTILE)
+    writer.done()
+    plain = log().stdout
+    for shown in (plain, drawn(80, color_system=None, no_color=True)):
+        assert "[@click=app.quit]this[/] and that" in " ".join(shown.split())
+        assert not set(shown) & set("\x07\u202e")
+    assert "\x1b" not in plain
+    assert "owned" not in plain
+
+
+def test_json_is_one_document_with_the_records_of_the_ledger(project: Path) -> None:
+    write_story(project)
+    result = log("--json")
+    document = json.loads(result.stdout)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert [*document] == ["ledger", "calls", "problems"]
+    assert document["ledger"] == str(find_ledger(project, os.environ).segments)
+    assert document["problems"] == []
+    records = [json.loads(line) for path in segments(project) for line in path.read_text().splitlines()]
+    begun = sorted((record for record in records if record["t"] == "call"), key=lambda record: record["ts"])
+    ended = {record["id"]: record for record in records if record["t"] == "done"}
+    assert document["calls"] == [
+        {
+            "id": call["id"],
+            "state": "settled" if call["id"] in ended else "open",
+            "call": call,
+            "done": ended.get(call["id"]),
+        }
+        for call in begun
+    ]
+    assert [*document["calls"][0]["call"]] == [*begun[0]]
+    patches = [call["done"] and call["done"]["outcomePatch"] for call in document["calls"]]
+    assert {"from": "write", "to": "wrote"} in patches
+
+
+def test_json_has_every_call_unless_a_limit_is_asked_for(project: Path) -> None:
+    writer = Writer(project, "s")
+    for number in range(60):
+        writer.end(writer.begin("read", {"path": f"{number}.py"}, f"Step {number}"))
+    writer.done()
+    for args, count in (((), 60), (("--limit", "0"), 60), (("--limit", "3"), 3), (("--limit", "99"), 60)):
+        calls = json.loads(log("--json", *args).stdout)["calls"]
+        assert [call["call"]["intent"] for call in calls] == [f"Step {number}" for number in range(60)][-count:]
+
+
+def test_the_last_fifty_calls_are_shown_and_the_others_counted(project: Path) -> None:
+    for session, begins in (("a", NOON), ("b", NOON + 1000)):
+        writer = Writer(project, session, begins)
+        for number in range(30):
+            writer.end(writer.begin("read", {"path": f"{number}.py"}, f"Step {session}{number}"))
+        writer.done()
+    default, whole, two = log().stdout, log("--limit", "0").stdout, log("--limit", "2").stdout
+    assert default.startswith("10 earlier calls are not shown; --limit 0 shows all\n\nsession a\n")
+    assert "30 calls, the last 20 shown" in default
+    assert [line.split()[-1] for line in default.splitlines() if "Step" in line] == [
+        *(f"a{number}" for number in range(10, 30)),
+        *(f"b{number}" for number in range(30)),
+    ]
+    assert whole.count("Step") == 60
+    assert "shown" not in whole
+    assert two.splitlines()[2:4] == [
+        "session b",
+        f"tau 0.4.8 · Thu 2030-01-31 12:16 · 30 calls, the last 2 shown · {PROJECT}",
+    ]
+    assert log("--limit", "59").stdout.startswith("1 earlier call is not shown")
+
+
+def test_the_session_with_the_newest_call_comes_last(project: Path) -> None:
+    late, early = Writer(project, "late", NOON), Writer(project, "early", NOON + 10)
+    early.end(early.begin("read", {"path": "a"}, "One"))
+    late.clock.now += 60
+    late.end(late.begin("read", {"path": "b"}, "Two"))
+    for writer in (late, early):
+        writer.done()
+    assert [line for line in log().stdout.splitlines() if line.startswith("session")] == [
+        "session early",
+        "session late",
+    ]
+
+
+def test_a_call_that_runs_is_told_from_one_that_was_left(project: Path) -> None:
+    writer = Writer(project, "s")
+    writer.begin("bash", {"command": "sleep 9"}, "Wait")
+    assert log().stdout.splitlines()[-1].strip() == "▸ running"
+    assert json.loads(log("--json").stdout)["calls"][0]["state"] == "running"
+    writer.done()
+    assert log().stdout.splitlines()[-1].strip() == "? open: the process ended under it"
+
+
+@pytest.mark.parametrize("wanted", ["01abc-first", "01abc-f", "01abc-first-and-longer", "02"])
+def test_a_session_is_found_by_its_id_or_the_beginning_of_it(wanted: str, project: Path) -> None:
+    for session in ("01abc-first", "01abc-first-and-longer", "02xyz"):
+        writer = Writer(project, session)
+        writer.end(writer.begin("read", {"path": "a"}, f"Of {session}"))
+        writer.done()
+    result = log("--session", wanted)
+    if wanted == "01abc-f":
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr == (
+            "Error: 2 sessions begin with 01abc-f: 01abc-first-and-longer, 01abc-first; give more of the id\n"
+        )
+        return
+    name = {"02": "02xyz"}.get(wanted, wanted)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert [line for line in result.stdout.splitlines() if line.startswith("session")] == [f"session {name}"]
+    assert result.stdout.count("Of ") == 1
+    assert [call["call"]["session"] for call in json.loads(log("--session", wanted, "--json").stdout)["calls"]] == [
+        name
+    ]
+
+
+def test_a_session_that_is_not_there_fails_with_the_nearest(project: Path) -> None:
+    where = find_ledger(project, os.environ).segments
+    for args in ((), ("--json",)):
+        result = log("--session", "x", *args)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert result.stderr == f"Error: there is no session x: no session is recorded in {where}\n"
+    for number in range(7):
+        writer = Writer(project, f"run-{number}", NOON + number)
+        writer.end(writer.begin("read", {"path": "a"}, "Look"))
+        writer.done()
+    result = log("--session", "ram-3")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith(f"Error: there is no session ram-3 in {where}; the nearest are run-3, ")
+    result = log("--session", "qqqqqqq")
+    assert result.stderr.endswith("; the latest are run-6, run-5, run-4, run-3, run-2 and 2 more\n")
+
+
+def test_a_project_without_a_ledger_is_no_failure_and_says_where_it_looked(project: Path) -> None:
+    where = find_ledger(project, os.environ)
+    result = log()
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == (
+        f"No call is recorded here yet ({project} is in no git repository: the ledger lies in {where.root}). "
+        'Let an agent with pi-intent work here, or watch "pi-intent demo".\n'
+    )
+    result = log("--json")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert json.loads(result.stdout) == {"ledger": str(where.segments), "calls": [], "problems": []}
+    assert not where.root.exists()
+
+
+def test_a_session_without_calls_is_told_from_no_session(project: Path) -> None:
+    writer = Writer(project, "s")
+    writer.journal.opened(start_of_nothing(writer), CallContext(turn=1, policy="require", profile="lean", bytes_in=0))
+    writer.done()
+    path = segments(project)[0]
+    path.write_bytes(path.read_bytes().splitlines(keepends=True)[0])
+    result = log()
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr.startswith("Sessions began here, but no call was recorded (")
+    assert log("--session", "s").exit_code == 0
+
+
+def start_of_nothing(writer: Writer) -> ToolExecutionStart:
+    ids = {"session_id": writer.session, "call_id": "0" * 26, "group_id": "g", "seq": 1}
+    return ToolExecutionStart(**FIELDS | ids, tool_name="read", args={}, intent_source="absent")
+
+
+def test_what_cannot_be_read_is_told_once_on_standard_error(project: Path) -> None:
+    for session in ("a", "b"):
+        writer = Writer(project, session)
+        writer.end(writer.begin("read", {"path": "a"}, "Look"))
+        writer.end(writer.begin("read", {"path": "b"}, "Look again"))
+        writer.done()
+    first, second = segments(project)
+    lines = first.read_bytes().splitlines(keepends=True)
+    decision = b'{"v":1,"t":"decision","id":"x"}\n'
+    first.write_bytes(b"".join([lines[0], b"torn\n", lines[2], *lines[3:], decision, b'{"v":1,"t":"ca']))
+    result = log()
+    assert result.exit_code == 0
+    assert "the record of its beginning is missing" in result.stdout
+    assert result.stdout.count("Look again") == 2
+    assert result.stderr.splitlines() == [
+        f"Not read: {first.name}, line 2, is not a record",
+        f"Not read: {first.name}, line {len(lines) + 2}, was cut off while it was written",
+        "Skipped: 1 of the kind decision (version 1), which this pi-intent does not know",
+    ]
+    document = json.loads(log("--json").stdout)
+    assert [(problem["path"], problem["line"]) for problem in document["problems"]] == [
+        (str(first), 2),
+        (str(first), len(lines) + 2),
+    ]
+    orphan = next(call for call in document["calls"] if call["call"] is None)
+    assert (orphan["state"], orphan["done"]["status"]) == ("settled", "ok")
+    assert "Not read" not in log("--session", "b").stderr
+    assert log("--session", "a").stdout.count("beginning is missing") == 1
+    second.write_bytes(second.read_bytes() + b"torn\n" * 30)
+    told = log().stderr.splitlines()
+    assert len([line for line in told if line.startswith("Not read")]) == 11
+    assert "Not read: 22 more; --json lists all of them" in told
+
+
+def test_times_that_nobody_can_read_are_no_reason_to_fail(project: Path) -> None:
+    writer = Writer(project, "s")
+    writer.end(writer.begin("read", {"path": "a"}, "Look"))
+    writer.done()
+    (path,) = segments(project)
+    path.write_bytes(path.read_bytes().replace(b"2030-01-31T12:00:00.000Z", b"0001-01-01T00:00:00+14:00"))
+    assert "--:--:--  Look" in log().stdout
+
+
+def test_the_local_time_zone_is_used(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_story(project)
+    monkeypatch.setenv("TZ", "UTC-5:30")  # east of Greenwich, as POSIX writes it
+    time.tzset()
+    assert "17:30:02  Find out" in log().stdout
+    assert "Fri 2030-02-01\n" in log().stdout
+
+
+def test_a_repository_has_its_ledger_beside_its_objects(project: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(project)], check=True, timeout=30)
+    write_story(project)
+    (project / "sub").mkdir()
+    shown = subprocess.run(
+        [sys.executable, "-m", "pi_intent", "log", "--limit", "1"],
+        cwd=project / "sub",
+        capture_output=True,
+        timeout=30,
+        check=True,
+        env=os.environ | {"PYTHONIOENCODING": "ascii"},
+    )
+    assert (project / ".git" / "pi-intent" / "ledger").is_dir()
+    assert shown.stdout.decode("ascii").splitlines()[-4:] == [
+        "Fri 2030-02-01",
+        "00:02:18  Find other callers",
+        "          github/search",
+        "          ? open: the process ended under it",
+    ]

@@ -527,7 +527,7 @@ UNITS = [
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_no_repetition_takes_more_than_linear_time_or_leaves_the_result_unstable(unit: str) -> None:
+def test_a_prefix_repeated_without_end_is_read_through_and_the_result_is_stable(unit: str) -> None:
     redactor = Redactor(KEY, ENVIRONMENT, entropy=True)
     text = unit * (100_000 // len(unit))
     once = redactor.text(text)

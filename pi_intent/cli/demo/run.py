@@ -110,16 +110,16 @@ def _differences(
 ) -> Iterator[str]:
     if late:
         yield f"Tau did not end within {_DEADLINE:.0f} seconds"
+    elif process.returncode != 0:
+        yield f"Tau ended with exit code {process.returncode}"
     if not calls:
-        yield "the ledger is empty, so Tau ran without pi-intent"
+        yield "the ledger is empty, no call went through pi-intent"
     for number, (call, (tool, status)) in enumerate(zip(calls, story.EXPECTED, strict=False), start=1):
         was = call.call.tool, "nothing recorded" if call.done is None else call.done.status
         if was != (tool, status):
             yield f"call {number} was {printable(was[0])} and ended with {was[1]}, the script has {tool} and {status}"
     if calls and len(calls) != len(story.EXPECTED):
         yield f"there were {len(calls)} calls, the script has {len(story.EXPECTED)}"
-    if not late and process.returncode != 0:
-        yield f"Tau ended with exit code {process.returncode}"
     if answer != story.FINAL:
         yield "the last answer is not the script's"
     if _text(tau.project / "prices.py") != story.REPAIRED.strip():

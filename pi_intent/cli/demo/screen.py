@@ -91,9 +91,9 @@ class Screen:
     def _settled(self, done: DoneEntry) -> None:
         mark, style = _MARKS.get(done.status, _OTHER_MARK)
         parts = [f"{mark} {done.status}", f"{done.ms} ms", done.facts or "", *done.codes]
-        if done.status == "rejected":
-            parts.append("nothing ran, the model was told what to send")
         self._line("  ", Text(printable(" · ".join(filter(None, parts)), width=_WIDTH), style))
+        if done.error is not None:
+            self._line("  ", Text(f"the model was told: {printable(done.error, width=_WIDTH)}", "dim"))
 
     def _wait(self, what: str) -> None:
         if self._status is not None:

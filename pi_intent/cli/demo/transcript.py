@@ -35,6 +35,7 @@ class TranscriptCall:
             "status": None if done is None else done.status,
             "ms": None if done is None else done.ms,
             "facts": None if done is None else done.facts,
+            "error": None if done is None else done.error,
             "codes": [] if done is None else [*done.codes],
         }
 

@@ -188,7 +188,7 @@ async def call(session: CodingSession, bare: Canaries, stated: Canaries) -> dict
     for tool, ways in calls.items():
         for way, outcome in ways.items():
             outcome["status"] = ours.get(f"{way}-{tool}")
-    return calls
+    return {tool: ways for tool, ways in calls.items() if len(ways) == 2}
 
 
 def _status(event: Any) -> dict[str, str]:

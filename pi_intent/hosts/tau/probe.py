@@ -15,14 +15,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from pi_intent.errors import HostError
+from pi_intent.hosts.tau.install import NAME
 from pi_intent.hosts.tau.locate import TauCommand
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import find_ledger
-from pi_intent.types import JSONObject, Status
+from pi_intent.settings import Settings
+from pi_intent.types import JSONObject, Policy, Status
 
 TIMEOUT = 30.0
 """Seconds. Tau needs less than one; extensions of the user may do anything."""
@@ -104,6 +107,26 @@ class Probe:
     diagnostics: tuple[Diagnostic, ...]
 
 
+Verdict = Literal["rejected", "by_settings", "not_ours", "absent", "wrong"]
+"""What came of a call without an intent.
+
+`rejected`: refused by us, and nothing ran · `by_settings`: it ran, as the settings have it · `not_ours`: pi-intent
+never saw the call · `absent`: this Tau has no such tool · `wrong`: anything else.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolVerdict:
+    """What was found of one tool; `problem` is a sentence where that is not what the settings ask for."""
+
+    name: str
+    verdict: Verdict
+    text: str
+    watched: Policy
+    unwatched: Policy
+    problem: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class _Failed:
     error: str
@@ -177,7 +200,7 @@ def _run(command: list[str], cwd: Path, environ: Mapping[str, str], stderr: Path
             process.wait(timeout)
         except subprocess.TimeoutExpired as error:
             raise HostError(
-                f"Tau did not answer within {timeout:.0f} seconds: move its other extensions away one by one and try again"
+                f"Tau did not answer within {timeout:.0f} seconds: move its other extensions away and try again"
             ) from error
         finally:
             with suppress(ProcessLookupError):
@@ -186,3 +209,55 @@ def _run(command: list[str], cwd: Path, environ: Mapping[str, str], stderr: Path
         errors.seek(0)
         lines = errors.read().decode("utf-8", "replace").strip().splitlines()
     return printable(lines[-1], width=400) if lines else ""
+
+
+def judge(name: str, probe: Probe, settings: Settings) -> ToolVerdict:
+    """Compare what came of a tool's two calls with what the settings ask for."""
+    watched, unwatched = (settings.for_tool(name, watched=seen).policy for seen in (True, False))
+
+    def verdict(kind: Verdict, text: str, problem: str | None = None) -> ToolVerdict:
+        return ToolVerdict(name=name, verdict=kind, text=text, watched=watched, unwatched=unwatched, problem=problem)
+
+    tool = next((tool for tool in probe.tools if tool.name == name), None)
+    calls = probe.calls.get(name)
+    if tool is None:
+        text = f"this Tau has no tool called {name}"
+        return verdict("absent", text, f"{text}, so pi-intent does not know what took its place: ask for an update")
+    if calls is None:
+        text = "could not be tried out"
+        fix = "move Tau's other extensions away and try again"
+        return verdict("wrong", text, f"{name} {text}, because another extension stopped the calls: {fix}")
+    bare, stated = calls.bare, calls.stated
+    if bare.status is None:
+        return verdict("not_ours", f"not ours: the call went to {_supplier(tool)}", _not_ours(tool))
+    kind: Verdict = "rejected"
+    text = "rejected without an intent"
+    if unwatched in ("require", "adaptive"):
+        if bare.status != "rejected" or bare.ran or not bare.is_error:
+            text = f"ran without an intent ({bare.status}), though its policy is {unwatched}"
+            return verdict("wrong", text, f"{name} {text}: look at the warnings, they may say why")
+    elif bare.status == "rejected":
+        text = f"rejected without an intent, though its policy is {unwatched}"
+        fix = 'have Tau use the pi-intent at hand, with "pi-intent install tau"'
+        return verdict("wrong", text, f"{name} was {text}: {fix}")
+    else:
+        kind, text = "by_settings", "runs without an intent, by your settings"
+    if stated.status == "ok" and stated.ran:
+        return verdict(kind, f"{text}; with one it runs")
+    if stated.status == "denied":
+        return verdict(kind, f"{text}; with one another extension blocks it")
+    came = "had no effect" if stated.status == "ok" else stated.status
+    why = f"with an intent it fails ({came}: {printable(stated.text)})"
+    if tool.source not in (None, NAME):  # a tool of somebody else may want other arguments
+        return verdict(kind, f"{text}; {why}")
+    return verdict("wrong", f"{text}; {why}", f"{name}: {why}; please report this, with the version of Tau")
+
+
+def _supplier(tool: ProbedTool) -> str:
+    return "Tau's own tool" if tool.source is None else f"the tool of the extension {printable(tool.source)}"
+
+
+def _not_ours(tool: ProbedTool) -> str:
+    if tool.source in (None, NAME):
+        return f"{tool.name} runs past pi-intent: please report this, with the version of Tau"
+    return f"{tool.name} is supplied by {printable(tool.source or '')} and runs past pi-intent: remove that extension"

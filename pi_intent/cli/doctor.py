@@ -1,0 +1,296 @@
+"""`pi-intent doctor`: prove on the real Tau that no call gets through without an intent, and say what is set."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import pi_intent
+from pi_intent.cli.console import json_text
+from pi_intent.contract.rows import ROWS
+from pi_intent.errors import HostError
+from pi_intent.hosts.tau.install import NAME, PACKAGE
+from pi_intent.hosts.tau.locate import TESTED, TauCommand, find_tau
+from pi_intent.labels.printable import printable
+from pi_intent.ledger.location import find_ledger
+from pi_intent.settings import LoadedSettings, ToolRule, load_settings
+from pi_intent.settings.wording import setting_path
+
+if TYPE_CHECKING:
+    from pi_intent.hosts.tau.probe import Probe, ToolVerdict
+
+_TAIL = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SettingInForce:
+    """One setting, and the file, variable or default that it came from."""
+
+    key: str
+    value: object
+    origin: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerState:
+    """What there is of a project's ledger; `note` is a sentence where it lies outside the repository."""
+
+    path: Path
+    segments: int
+    size: int
+    oldest: str | None
+    newest: str | None
+    note: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """Everything that was found. All is good where there are no `problems`; `notes` are worth knowing."""
+
+    tau: TauCommand | None
+    probe: Probe | None
+    tools: tuple[ToolVerdict, ...]
+    settings: tuple[SettingInForce, ...]
+    ledger: LedgerState
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
+def doctor(as_json: bool) -> None:
+    """Find out whether pi-intent works here, and what to do if not.
+
+    Loads the Tau on PATH as you would start it in this folder, with your own extensions but without a model, calls
+    each of read, write, edit and bash once without an intent and once with one, and checks that the first did
+    nothing. The calls touch a temporary folder only, and neither Tau nor the ledger keeps a trace of them. Then tells
+    which settings hold, where they come from, and what the ledger of this project holds.
+
+    Exits with 0 where the tools do what the settings ask for, and with 1 where something is wrong; each problem is
+    named with what to do. Warnings leave the exit code as it is.
+    """
+    try:
+        cwd = Path.cwd()
+    except FileNotFoundError as error:
+        raise HostError("this folder is gone: change to another one and try again") from error
+    report = examine(cwd, os.environ)
+    if as_json:
+        click.echo(json_text(_document(report), indent=2))
+    elif report.tau is None:
+        raise HostError(report.problems[0])
+    else:
+        _draw(report)
+    raise SystemExit(1 if report.problems else 0)
+
+
+def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
+    """Look at everything. Never raises on what is found: that becomes a problem of the report."""
+    loaded = load_settings(project=project_root(cwd), environ=environ)
+    problems: list[str] = []
+    notes: list[str] = [*loaded.warnings]
+    tau, probe = None, None
+    try:
+        tau = find_tau(environ)
+        if loaded.settings.off:
+            problems.append("PI_INTENT=off is set, so everything of pi-intent is off: unset it")
+        else:
+            from pi_intent.hosts.tau.probe import judge, probe_tau  # pydantic, which --help can do without
+
+            probe = probe_tau(tau, cwd=cwd, environ=environ, with_calls=True)
+    except HostError as error:
+        problems.append(str(error))
+    tools: tuple[ToolVerdict, ...] = ()
+    if probe is not None:
+        tools = tuple(judge(name, probe, loaded.settings) for name in ROWS)
+        installation = [*_installation(probe)]
+        # Where pi-intent is not there at all, that is the one thing to say.
+        problems += installation or [tool.problem for tool in tools if tool.problem is not None]
+        problems += [
+            f"Tau could not load {found.name} ({found.message}): repair or remove it"
+            for found in probe.diagnostics
+            if found.severity == "error"
+        ]
+        notes += _remarks(probe, shown={*problems, *notes})
+    return Report(
+        tau=tau,
+        probe=probe,
+        tools=tools,
+        settings=tuple(in_force(loaded)),
+        ledger=ledger_state(cwd, environ),
+        problems=tuple(problems),
+        notes=tuple(notes),
+    )
+
+
+def project_root(cwd: Path) -> Path:
+    """Return the top of the work tree around a folder, or the folder, as the Tau extension finds it."""
+    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
+
+
+def _installation(probe: Probe) -> Iterator[str]:
+    if probe.extension is None:
+        yield f'pi-intent is not installed in {probe.home}: run "pi-intent install tau"'
+    elif probe.package is None:
+        told = [notice for notice in probe.notices if notice.startswith("pi-intent ")]
+        yield told[0] if told else f'{probe.extension} does not load pi-intent: run "pi-intent install tau" again'
+
+
+def _remarks(probe: Probe, *, shown: set[str]) -> Iterator[str]:
+    if probe.tau not in TESTED:
+        tested = ", ".join(TESTED)
+        yield f"pi-intent was tested with Tau {tested}, not with {probe.tau}: what stands above was tried out here"
+    if probe.package is not None and probe.package != PACKAGE:
+        which = f"Tau loads pi-intent {probe.version} from {probe.package}, and this command lies in {PACKAGE}"
+        yield f'{which}: "pi-intent install tau" makes Tau use this one'
+    for found in probe.diagnostics:
+        if found.severity == "warning" and found.name == NAME:
+            yield f"Tau says of {NAME}: {found.message}"
+    yield from (f"Tau shows at its start: {notice}" for notice in probe.notices if notice not in shown)
+
+
+def in_force(loaded: LoadedSettings) -> Iterator[SettingInForce]:
+    """Yield every setting with its origin: the general ones, those of tools, and what the project asks for."""
+    settings, origins = loaded.settings, loaded.origins
+    if settings.off:
+        yield SettingInForce(key="off", value=True, origin=origins["off"])
+        return
+    for key in ("policy", "profile", "budget", "redact_args", "strict"):
+        yield SettingInForce(key=key, value=getattr(settings, key), origin=origins[key])
+    for rule, least in [
+        *((rule, "") for rule in settings.tools),
+        *((rule, " (at least)") for rule in settings.floors),
+    ]:
+        for key, value in _said(rule):
+            path = key if least and rule.pattern == "*" else setting_path("tools", rule.pattern, key)
+            yield SettingInForce(key=path + least, value=value, origin=rule.origin)
+
+
+def _said(rule: ToolRule) -> Iterator[tuple[str, object]]:
+    for key in ("policy", "profile", "budget", "redact_args"):
+        if getattr(rule, key) is not None:
+            yield key, getattr(rule, key)
+
+
+def ledger_state(cwd: Path, environ: Mapping[str, str]) -> LedgerState:
+    """Describe the ledger of the project around a folder, by the ends of its segments; nothing is written."""
+    location = find_ledger(cwd, environ)
+    sizes: list[int] = []
+    times: list[str] = []
+    if location.segments.is_dir():
+        from pi_intent.ledger.reader import Segment, read_segments
+
+        for segment in read_segments(location.root):
+            if isinstance(segment, Segment):
+                sizes.append(segment.path.stat().st_size)
+                times += _times(segment.path)
+    return LedgerState(
+        path=location.root,
+        segments=len(sizes),
+        size=sum(sizes),
+        oldest=min(times, default=None),
+        newest=max(times, default=None),
+        note=location.note,
+    )
+
+
+def _times(path: Path) -> Iterator[str]:
+    """Yield when the first and the last record of a segment were written, without reading all of it."""
+    from pi_intent.ledger.entries import OtherEntry, parse_entry
+
+    def first(lines: list[bytes]) -> Iterator[str]:
+        for line in lines:
+            entry = parse_entry(line)
+            if not isinstance(entry, str):
+                ts = entry.data.get("ts") if isinstance(entry, OtherEntry) else entry.ts
+                if isinstance(ts, str):
+                    yield printable(ts)
+                    return
+
+    try:
+        with path.open("rb") as file:
+            yield from first(file.read(_TAIL).splitlines())
+            file.seek(max(0, path.stat().st_size - _TAIL))
+            yield from first(file.read(_TAIL).splitlines()[::-1])
+    except OSError:
+        return
+
+
+def _document(report: Report) -> dict[str, Any]:
+    probe = report.probe
+    return {
+        "ok": not report.problems,
+        "problems": [*report.problems],
+        "warnings": [*report.notes],
+        "piIntent": {"version": pi_intent.__version__, "path": str(PACKAGE)},
+        "tau": None
+        if report.tau is None
+        else {
+            "command": str(report.tau.path),
+            "version": None if probe is None else probe.tau,
+            "tested": [*TESTED],
+            "python": None if probe is None else probe.python,
+            "home": None if probe is None else str(probe.home),
+            "extension": None if probe is None or probe.extension is None else str(probe.extension),
+            "loads": None if probe is None or probe.package is None else str(probe.package),
+        },
+        "tools": [asdict(tool) for tool in report.tools],
+        "settings": [asdict(setting) for setting in report.settings],
+        "ledger": {**asdict(report.ledger), "path": str(report.ledger.path)},
+    }
+
+
+def _draw(report: Report) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    console = Console(highlight=False)
+
+    def line(text: str, mark: str = "", style: str = "") -> None:
+        console.print(Text.assemble((mark, style), printable(text, width=1000)), soft_wrap=True)
+
+    def title(text: str) -> None:
+        console.print(Text(f"\n{text}", "bold"), soft_wrap=True)
+
+    probe, ledger = report.probe, report.ledger
+    line(f"pi-intent {pi_intent.__version__} in {PACKAGE}")
+    if report.tau is not None:
+        about = "" if probe is None else f" {probe.tau}, Python {probe.python},"
+        line(f"Tau{about} by {report.tau.path}; tested with Tau {', '.join(TESTED)}")
+    if probe is not None and probe.extension is not None:
+        line(f"Tau loads pi-intent by {probe.extension}")
+    if report.tools:
+        title("Tools, called without an intent and with one")
+        for tool in report.tools:
+            mark, style = ("✗", "red") if tool.problem is not None else ("✓", "green")
+            line(f"{tool.text} · {_policies(tool)}", f"{mark} {tool.name:5}  ", style)
+    title("Settings in force")
+    width = max(len(setting.key) for setting in report.settings)
+    for setting in report.settings:
+        value = "as the host has it" if setting.value is None else json_text(setting.value)
+        line(f"{value} · {setting.origin}", f"{printable(setting.key):{width}}  ")
+    title("Ledger of this project")
+    line(str(ledger.path))
+    if ledger.segments:
+        line(f"{ledger.segments} segments, {ledger.size} bytes, records from {ledger.oldest} to {ledger.newest}")
+    else:
+        line("no record yet")
+    if ledger.note is not None:
+        line(ledger.note)
+    console.print()
+    for note in report.notes:
+        line(note, "! ", "yellow")
+    for problem in report.problems:
+        line(problem, "✗ ", "red")
+    if not report.problems:
+        line("All good.", "✓ ", "green")
+
+
+def _policies(tool: ToolVerdict) -> str:
+    if tool.watched == tool.unwatched:
+        return tool.watched
+    return f"{tool.watched} where a person watches, else {tool.unwatched}"

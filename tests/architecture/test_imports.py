@@ -1,0 +1,60 @@
+"""The layers hold, and what must stay light does."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from importlinter import cli
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def loaded_by(code: str) -> set[str]:
+    """Return the top-level modules that a fresh Python has loaded after running some code."""
+    script = (
+        f"{code}\nimport json, sys; print(json.dumps(sorted({{name.partition('.')[0] for name in sys.modules}})))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_the_layers_hold(monkeypatch):
+    monkeypatch.chdir(CHECKOUT)
+    assert cli.lint_imports(no_cache=True) == cli.EXIT_STATUS_SUCCESS
+
+
+@pytest.mark.parametrize(
+    ("code", "without"),
+    [
+        ("import pi_intent", {"pydantic", "click", "sqlite3", "rich", "anyio", "tau_coding", "dataclasses"}),
+        ("from pi_intent import read_call, inject_intent", {"pydantic", "click", "sqlite3", "rich", "anyio"}),
+        ("import pi_intent.runtime, pi_intent.settings", {"pydantic", "click", "sqlite3", "rich", "tau_coding"}),
+        ("from pi_intent.cli.main import main", {"pydantic", "sqlite3", "rich", "tau_coding", "anyio"}),
+    ],
+)
+def test_importing_stays_light(code, without):
+    assert loaded_by(code) & without == set()
+
+
+def test_the_host_part_runs_where_there_is_no_click(tmp_path):
+    code = f"""
+import sys
+sys.modules["click"] = None  # as if it were not installed
+sys.path.insert(0, {str(CHECKOUT / "tests")!r})
+import asyncio, os
+from pathlib import Path
+os.environ.update(HOME={str(tmp_path)!r}, XDG_STATE_HOME={str(tmp_path)!r}, XDG_CONFIG_HOME={str(tmp_path)!r})
+from tau_desk import Desk, calls, says
+async def main():
+    desk = Desk(Path({str(tmp_path / "desk")!r}))
+    events = await desk.run(calls(("bash", {{"command": "true"}}), ("bash", {{"intent": "Be true", "command": "true"}})))
+    assert [event.is_error for event in events] == [True, False]
+    for session in desk.sessions:
+        await session.aclose()
+asyncio.run(main())
+"""
+    assert "pi_intent" in loaded_by(code)
