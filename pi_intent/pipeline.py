@@ -270,13 +270,7 @@ def _identity(start: ToolExecutionStart) -> dict[str, Any]:
 
 
 def _with_flags(call: IntentCall, *flags: Flag) -> IntentCall:
-    return IntentCall(
-        intent=call.intent,
-        rationale=call.rationale,
-        intent_source=call.intent_source,
-        arguments=call.arguments,
-        flags=tuple(sorted({*call.flags, *flags})),
-    )
+    return call._replace(flags=tuple(sorted({*call.flags, *flags})))
 
 
 def _json_size(arguments: JSONObject) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 from pi_intent.characters import has_visible
 from pi_intent.contract.inject import owns
@@ -13,7 +13,7 @@ from pi_intent.contract.rejections import rejection_text
 from pi_intent.contract.rows import INTENT, RATIONALE, ROWS, replaced_fields
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import IntentRejected
-from pi_intent.types import UNREADABLE, Code, Flag, IntentCall, IntentSource, JSONObject, JSONValue, Policy
+from pi_intent.types import Code, Flag, IntentCall, IntentSource, JSONObject, JSONValue, Policy
 
 type Derive = Callable[[JSONObject], str | None]
 """Makes an intent from possibly partial arguments; None or an exception means there is none."""
@@ -44,25 +44,20 @@ def read_call(
     `replaces` names host fields that are dropped, by default those of the row. `rounds` is for the text. Never
     changes its arguments. Raises `IntentRejected`, whose `str()` is the text for the model.
     """
-    injected = policy not in ("derive", "omit")
-    if not injected:
-        replaces = ()
-    elif replaces is None:
-        replaces = replaced_fields(tool_name)
-    call, readability = _as_object(arguments)
+    asks = policy not in ("derive", "omit")
+    replaced = replaces if replaces is not None else replaced_fields(tool_name)
+    call, unreadable, was_text = _as_object(arguments)
     intent, intent_problem = _take(call, INTENT, parameters)
     rationale, rationale_problem = _take(call, RATIONALE, parameters)
-    codes: tuple[Code | None, ...] = ()
-    if readability in UNREADABLE:
-        codes = (readability,)
-    elif policy == "require":
-        codes = (intent_problem, rationale_problem)
-    elif policy == "adaptive":
-        codes = (intent_problem,)
-    refused = tuple(code for code in codes if code is not None)
-    missing = _missing(tool_name, call, parameters, replaces) if refused and readability not in UNREADABLE else ()
+    refused: tuple[Code, ...] = ()
+    if unreadable is not None:
+        refused = (unreadable,)
+    elif intent_problem is not None or rationale_problem is not None:
+        binding = {"require": (intent_problem, rationale_problem), "adaptive": (intent_problem,)}.get(policy, ())
+        refused = tuple(code for code in binding if code is not None)
+    missing = _missing(tool_name, call, parameters, replaced) if refused and unreadable is None else ()
 
-    flags: list[Flag] = ["sent_as_text"] if readability == "text" else []
+    flags: list[Flag] = ["sent_as_text"] if was_text else []
     if intent in texts.echoes:
         flags.append("copied")
     if not refused and intent_problem not in (None, "intent_missing"):
@@ -71,38 +66,39 @@ def read_call(
         flags.append("rationale_dropped")
     if tool_name == "edit" and _drop_edit_fields(call):
         flags.append("edit_fields_dropped")
-    for name in replaces:
-        call.pop(name, None)
+    if asks:
+        for name in replaced:
+            call.pop(name, None)
 
     source: IntentSource = "model"
     if not refused and (policy == "derive" or (intent is None and derive is not None)):
         intent, source = _derived(derive, call), "derived"
     if intent is None:
         source = "absent"
-    read = IntentCall(intent=intent, rationale=rationale, intent_source=source, arguments=call, flags=tuple(flags))
+    read = IntentCall(intent, rationale, source, call, tuple(flags))
     if refused:
         text = rejection_text(tool_name, refused, missing, texts=texts, rounds=rounds)
         raise IntentRejected(text, refused, read)
     return read
 
 
-def _as_object(arguments: object) -> tuple[JSONObject, Code | Literal["text"] | None]:
-    """Return a shallow copy of the arguments as an object, with how they had to be read or why they cannot be."""
+def _as_object(arguments: object) -> tuple[JSONObject, Code | None, bool]:
+    """Return a shallow copy of the arguments as an object, why they are none, and whether they came as text."""
     if isinstance(arguments, Mapping):
         raw = arguments.get(_RAW)
-        if not (isinstance(raw, str) and len(arguments) == 1):
-            return dict(arguments), None
+        if not isinstance(raw, str) or len(arguments) != 1:
+            return dict(arguments), None, False
         arguments = raw
     if not isinstance(arguments, str):
-        return {}, "arguments_not_an_object"
+        return {}, "arguments_not_an_object", False
     try:
         value: object = json.loads(arguments, parse_constant=_no_constant)
     except (ValueError, RecursionError):
-        return {}, "arguments_not_json"
+        return {}, "arguments_not_json", True
     if isinstance(value, str):  # JSON text inside JSON text
         with suppress(ValueError, RecursionError):
             value = json.loads(value, parse_constant=_no_constant)
-    return (value, "text") if isinstance(value, dict) else ({}, "arguments_not_an_object")
+    return (value, None, True) if isinstance(value, dict) else ({}, "arguments_not_an_object", True)
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -111,17 +107,15 @@ def _no_constant(name: str) -> NoReturn:
 
 def _take(call: JSONObject, name: str, parameters: Mapping[str, Any] | None) -> tuple[str | None, Code | None]:
     """Take one of our fields out of the call: its text, or what is wrong with it."""
-    problems = _PROBLEMS[name]
-    if owns(parameters, name):
+    if parameters is not None and owns(parameters, name):
         return None, None
-    match call.pop(name, None):
-        case None:
-            return None, problems.get("missing")
-        case str() as sent:
-            text = sent.strip()
-            return (text, None) if has_visible(text) else (None, problems["blank"])
-        case _:
-            return None, problems["not_text"]
+    sent = call.pop(name, None)
+    if sent is None:
+        return None, _PROBLEMS[name].get("missing")
+    if not isinstance(sent, str):
+        return None, _PROBLEMS[name]["not_text"]
+    text = sent.strip()
+    return (text, None) if has_visible(text) else (None, _PROBLEMS[name]["blank"])
 
 
 def _missing(

@@ -71,7 +71,7 @@ def read_ledger(root: Path, *, session: str | None = None) -> Reading:
         )
     for call_id, (end, segment) in ended.items():
         reading.calls.append(LedgerCall(id=call_id, state="settled", path=segment.path, done=end))
-    reading.calls.sort(key=lambda call: (call.ts, call.call.seq if call.call is not None else 0))
+    reading.calls.sort(key=lambda call: (call.ts, 0 if call.call is None else call.call.seq, call.id))
     return reading
 
 

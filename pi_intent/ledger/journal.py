@@ -80,8 +80,10 @@ class SessionJournal:
             strict=strict,
             clock=clock,
         )
-        with suppress(LedgerError):
-            journal._attempt(journal._ready)
+        try:
+            journal._ready()
+        except Exception as error:  # the boundary of `opened`
+            journal._tell(journal._sentence(error))
         return journal
 
     @property
@@ -102,25 +104,20 @@ class SessionJournal:
     def opened(self, start: ToolExecutionStart, context: CallContext) -> None:
         """Record that a call is about to run. Raises `LedgerError` under `strict` only."""
         self._calls[start.call_id] = context
-
-        def write() -> None:
+        try:
             segment = self._ready()
             git_dir = self.location.git_dir
             head = None if git_dir is None else read_head(git_dir)
             segment.append(self._recorder.call(start, context, ts=timestamp(self._clock()), head=head))
-
-        try:
-            self._attempt(write)
-        except LedgerError:
-            self.lost += 1
+        except Exception as error:  # a boundary: the promise of `Journal` holds for faults of ours, too
+            problem = self._lose(error)
             if self._strict:
-                raise
+                raise problem from error
 
     def closed(self, end: ToolExecutionEnd, settlement: Settlement) -> None:
         """Record how a call ended. Never raises, awaits nothing."""
         context = self._calls.pop(end.call_id, None)
-
-        def write() -> None:
+        try:
             segment = self._ready()
             record = self._recorder.done(
                 end,
@@ -131,11 +128,8 @@ class SessionJournal:
                 withheld=context is None or context.redact_args,
             )
             segment.append(record)
-
-        try:
-            self._attempt(write)
-        except LedgerError:
-            self.lost += 1
+        except Exception as error:  # the boundary of `opened`
+            self._lose(error)
 
     async def sync(self) -> None:
         """Wait until the disk has every record; once begun, a cancellation waits for it. Never raises `OSError`."""
@@ -161,23 +155,12 @@ class SessionJournal:
             self._tell(self._sentence(error))
         segment.close()
 
-    def _attempt[T](self, step: Callable[[], T]) -> T:
-        """Run a step; whatever goes wrong becomes a `LedgerError`, and the first one is told.
-
-        A boundary: the promise of `Journal` not to raise holds for faults of ours, too.
-        """
-        try:
-            return step()
-        except LedgerError as error:
-            self._tell(str(error))
-            raise
-        except Exception as error:
-            if isinstance(error, OSError):
-                problem = self._sentence(error)
-            else:
-                problem = f"a record for the ledger could not be made ({type(error).__name__}: {error})"
-            self._tell(problem)
-            raise LedgerError(problem) from error
+    def _lose(self, error: Exception) -> LedgerError:
+        """Count a record that was not written, and tell the first time."""
+        self.lost += 1
+        problem = self._sentence(error)
+        self._tell(problem)
+        return LedgerError(problem)
 
     def _ready(self) -> Segment:
         """Return a segment that can be written to and has told whose it is, a new one where the old one is gone."""
@@ -214,9 +197,12 @@ class SessionJournal:
             cwd=self.info.cwd,
         )
 
-    def _sentence(self, error: OSError) -> str:
-        where = self.path or self.location.segments
-        why = error.strerror or error
+    def _sentence(self, error: Exception) -> str:
+        if isinstance(error, LedgerError):
+            return str(error)
+        if not isinstance(error, OSError):
+            return f"a record for the ledger could not be made ({type(error).__name__}: {error})"
+        where, why = self.path or self.location.segments, error.strerror or error
         return f"the ledger {where} could not be written ({why}): free some space, or look at who owns the folder"
 
     def _tell(self, problem: str) -> None:

@@ -169,7 +169,7 @@ def _start_of(path: str) -> bytes | None:
     except (OSError, ValueError):
         return None
     try:
-        return os.read(descriptor, 4096)
+        return os.read(descriptor, 1024)
     except OSError:
         return None
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,11 +76,14 @@ def read_segments(root: Path, *, session: str | None = None) -> Iterator[Segment
             continue
         path = folder / name
         try:
-            running = path.is_file() and has_writer(path)
-        except FileNotFoundError:
-            continue
+            # A named pipe would keep us waiting, and a link may lead nowhere.
+            if not stat.S_ISREG(path.stat().st_mode):
+                yield Problem(path=path, line=None, text=f"{path} is no file of records and was skipped")
+                continue
+            running = has_writer(path)
         except OSError as error:
-            yield Problem(path=path, line=None, text=f"{path} cannot be read ({error.strerror})")
+            if path.is_symlink() or not isinstance(error, FileNotFoundError):
+                yield Problem(path=path, line=None, text=f"{path} cannot be read ({error.strerror})")
             continue
         yield Segment(path=path, running=running)
 

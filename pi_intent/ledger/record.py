@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -32,6 +32,8 @@ _BRACKETS_LIMIT = 64
 _CUT_MARGIN = 16_384
 
 _ALWAYS_DIGESTED = frozenset({"content", "edits"})
+_PLAIN_NAMES = frozenset({"path", "command"})
+"""Names that do not say that their value is a secret: the value alone is looked at, which is quicker."""
 
 _encode = json.JSONEncoder(
     ensure_ascii=True, separators=(",", ":"), allow_nan=False, check_circular=False, sort_keys=True
@@ -106,8 +108,14 @@ def _quoted(text: str | None) -> str:
 
 def _written(value: JSONValue) -> str:
     """Write a value as canonical JSON: keys sorted, no white space, ASCII. Raises where that cannot be done."""
-    # Strings are by far the most common, and setting up the encoder costs more than writing one.
-    return encode_basestring_ascii(value) if isinstance(value, str) else _encode(value)
+    # Plain values are by far the most common, and setting up the encoder takes longer than writing one.
+    if isinstance(value, str):
+        return encode_basestring_ascii(value)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return _flag(value)
+    return repr(value) if type(value) is int else _encode(value)
 
 
 def _well_formed(value: JSONValue) -> str:
@@ -120,15 +128,15 @@ def _well_formed(value: JSONValue) -> str:
         case dict():
             return "{" + ",".join([f"{_quoted(key)}:{_well_formed(item)}" for key, item in value.items()]) + "}"
         case _:
-            return _encode(value)
+            return _written(value)
 
 
 def _flag(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _list(words: Iterable[str]) -> str:
-    return f"[{','.join(map(_quoted, words))}]"
+def _list(words: Collection[str]) -> str:
+    return f"[{','.join(map(_quoted, words))}]" if words else "[]"
 
 
 class Recorder:
@@ -145,6 +153,7 @@ class Recorder:
         self._project = tuple(folder.rstrip("/") + "/" for folder in project)
         self._cwd = cwd.rstrip("/")
         self._name = lru_cache(maxsize=256)(self._fresh_name)  # the same few, call after call
+        self._path = lru_cache(maxsize=64)(self._fresh_path)
 
     def session(self, info: SessionInfo, *, record_id: str, ts: str, writer: str, pid: int) -> str:
         """Return the record that opens a segment."""
@@ -177,16 +186,16 @@ class Recorder:
             f',"tool":{name(start.tool_name)},"toolSource":{name(start.tool_source)},"intent":{intent}'
             f',"intentSource":"{start.intent_source}","rationale":{rationale},"args":{args}'
             f',"argsDigest":{_quoted(args_digest)},"policy":"{context.policy}","profile":"{context.profile}"'
-            f',"flags":{_list(dict.fromkeys(flags))},"model":{name(start.model)},"head":{_quoted(head)}}}'
+            f',"flags":{_list(flags and dict.fromkeys(flags))},"model":{name(start.model)},"head":{_quoted(head)}}}'
         )
 
     def done(
         self, end: ToolExecutionEnd, settlement: Settlement, *, ts: str, bytes_in: int | None, withheld: bool
     ) -> str:
         """Return the record of how a call ended; `bytes_in` is None where its beginning is unknown."""
-        outcome, facts, error = (
-            self._text(text, OUTCOME_LIMIT, withheld)[0] for text in (end.outcome, end.facts, settlement.error)
-        )
+        outcome = self._text(end.outcome, OUTCOME_LIMIT, withheld)[0]
+        facts = self._text(end.facts, OUTCOME_LIMIT, withheld)[0]
+        error = self._text(settlement.error, OUTCOME_LIMIT, withheld)[0]
         patch = "null"
         if end.outcome_patch is not None:
             from_, to = end.outcome_patch.from_, end.outcome_patch.to
@@ -256,8 +265,10 @@ class Recorder:
         if not short or key in _ALWAYS_DIGESTED:
             data = _bytes(value) if isinstance(value, str) else written.encode("ascii")
             return f'{self._name(key)}:{{"bytes":{len(data)},"digest":"{self._digester.digest(data)}"}}'
-        if key == "path" and isinstance(value, str):
-            value = self._relative(value)
+        if isinstance(value, str) and key in _PLAIN_NAMES:
+            return f'"{key}":{self._path(value) if key == "path" else _quoted(self._redactor.text(value))}'
+        if not isinstance(value, str | list | dict):
+            return f"{self._name(key)}:{written}"
         safe = self._redactor.value({key: value})  # together: a name can say that its value is a secret
         if isinstance(safe, dict) and len(safe) == 1:
             ((safe_key, safe_value),) = safe.items()
@@ -265,14 +276,18 @@ class Recorder:
         raise ValueError(key)
 
     def _files(self, files: tuple[FileChange, ...], withheld: bool) -> str:
+        withheld_text = f'"{WITHHELD}"'
         kept = [
-            f'{{"path":{self._text(self._relative(file.path), OUTCOME_LIMIT, withheld)[0]},"pre":{_quoted(file.pre)}'
+            f'{{"path":{withheld_text if withheld else self._path(file.path)},"pre":{_quoted(file.pre)}'
             f',"post":{_quoted(file.post)},"op":"{file.op}"}}'
             for file in files[:FILES_LIMIT]
         ]
         if len(files) > FILES_LIMIT:
             kept.append(f'{{"more":{len(files) - FILES_LIMIT}}}')
         return f"[{','.join(kept)}]"
+
+    def _fresh_path(self, path: str) -> str:
+        return self._text(self._relative(path), VALUE_LIMIT)[0]
 
     def _relative(self, path: str) -> str:
         """Return a path relative to the project where it lies inside, read as text only; else as it is."""

@@ -19,20 +19,37 @@ from pi_intent.ids import ulid
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger, read_head
+from pi_intent.ledger.reader import Record, Segment
 from pi_intent.ledger.record import SessionInfo
 from pi_intent.protocols import CallContext, Settlement
 from pi_intent.redaction import Redactor
+from pi_intent.types import JSONObject
 
-CALLS = 200
-ROUNDS = 40
+CALLS = 50
+ROUNDS = 200
 WORKERS = 8
 RECORDS_EACH = 2_000
 
 CONTEXT = CallContext(turn=4, policy="require", profile="lean", bytes_in=812)
+CHANGE = FileChange(path="src/pay.py", op="modify", pre="hmac:" + "0" * 32, post="hmac:" + "1" * 32)
 SETTLEMENT = Settlement(status="ok", is_error=False, bytes_out=96)
 
 
-def start(number: int, folder: Path) -> ToolExecutionStart:
+def arguments(tool: str, folder: Path) -> JSONObject:
+    path = str(folder / "src" / "pay.py")
+    match tool:
+        case "read":
+            return {"path": path, "offset": 200, "limit": 80}
+        case "bash":
+            return {"command": "python -m pytest -q tests/test_pay.py -k retry", "timeout": 60}
+        case "write":
+            return {"path": path, "content": "for attempt in range(3):\n" * 100}
+        case _:
+            old, new = "for attempt in range(5):\n" * 4, "for attempt in range(3):\n" * 4
+            return {"path": path, "edits": [{"oldText": old, "newText": new}]}
+
+
+def start(number: int, folder: Path, tool: str = "edit") -> ToolExecutionStart:
     return ToolExecutionStart(
         call_id=ulid(1_900_000_000_000 + number, os.urandom(10)),
         tool_call_id=f"call_{number:08x}",
@@ -41,13 +58,10 @@ def start(number: int, folder: Path) -> ToolExecutionStart:
         group_id=f"group-{number // 3}",
         seq=2 * number,
         host="tau",
-        tool_name="edit",
-        args={
-            "path": str(folder / "src" / "pay.py"),
-            "edits": [{"oldText": "for attempt in range(5):\n" * 4, "newText": "for attempt in range(3):\n" * 4}],
-        },
+        tool_name=tool,
+        args=arguments(tool, folder),
         intent="Stop the payment client after three attempts, as the failing test expects",
-        rationale="tests/test_pay.py::test_retry says that a fourth attempt is made",
+        rationale=None if tool == "read" else "tests/test_pay.py::test_retry says that a fourth attempt is made",
         intent_source="model",
         model="a-model-2030-01",
     )
@@ -66,8 +80,8 @@ def end(begun: ToolExecutionStart) -> ToolExecutionEnd:
         status="ok",
         is_error=False,
         duration_ms=14,
-        facts="2 replacements",
-        files=(FileChange(path="src/pay.py", op="modify", pre="hmac:" + "0" * 32, post="hmac:" + "1" * 32),),
+        facts="exit 0" if begun.tool_name == "bash" else "2 replacements",
+        files=() if begun.tool_name in ("read", "bash") else (CHANGE,),
     )
 
 
@@ -80,12 +94,12 @@ def microseconds_each(seconds: float, count: int) -> float:
     return seconds / count * 1e6
 
 
-def time_records(folder: Path) -> tuple[float, float, list[bytes]]:
+def time_records(folder: Path, tool: str = "edit") -> tuple[float, float, list[bytes]]:
     """Return the best time of a record, of a bare write of the same bytes, and the lines."""
     journal = open_journal(folder)
     times = []
     for turn in range(ROUNDS):
-        pairs = [(begun := start(turn * CALLS + number, folder), end(begun)) for number in range(CALLS)]
+        pairs = [(begun := start(turn * CALLS + number, folder, tool), end(begun)) for number in range(CALLS)]
         begin = time.perf_counter()
         for begun, ended in pairs:
             journal.opened(begun, CONTEXT)
@@ -160,17 +174,16 @@ def many_processes(folder: Path) -> None:
 
 
 def time_reading(folder: Path, lines: list[bytes]) -> None:
-    segments = folder / "reading" / "ledger"
-    segments.mkdir(parents=True)
-    with (segments / "long.0.jsonl").open("wb") as file:
+    path = folder / "long.0.jsonl"
+    with path.open("wb") as file:
         written = 0
         while written < 100_000:
             file.writelines(lines)
             written += len(lines)
     begin = time.perf_counter()
-    reading = read_ledger(folder / "reading")
+    read = sum(isinstance(item, Record) for item in Segment(path=path, running=False).read())
     seconds = time.perf_counter() - begin
-    assert len(reading.calls) == len(lines) // 2
+    assert read == written
     print(f"reading: {microseconds_each(seconds, written):.1f} µs a record of {written}")
 
 
@@ -189,9 +202,11 @@ def main() -> None:
         begin = time.perf_counter()
         open_journal(one).close()
         print(f"opening: {(time.perf_counter() - begin) * 1e3:.1f} ms, once a session, in a thread")
-        mine, bare, lines = time_records(one)
-        size = sum(map(len, lines)) / len(lines)
-        print(f"append: {mine:.1f} µs a record of {size:.0f} bytes; bare os.write {bare:.1f} µs; {mine / bare:.1f} x")
+        for tool in ("read", "bash", "write", "edit"):
+            mine, bare, lines = time_records(one, tool)
+            size = sum(map(len, lines)) / len(lines)
+            ratio = f"bare os.write {bare:.1f} µs, {mine / bare:.0f} x"
+            print(f"append, {tool}: {mine:.1f} µs a record of {size:.0f} bytes ({ratio})")
         time_parts(one)
         print(f"append and fsync: {anyio.run(time_sync, one):.0f} µs")
         time_reading(one, lines)

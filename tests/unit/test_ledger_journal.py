@@ -187,21 +187,20 @@ def test_a_secret_in_the_id_of_a_session_is_in_no_file_and_no_name(tmp_path: Pat
 
 def test_files_and_folders_are_private_under_any_umask(tmp_path: Path) -> None:
     script = (
-        "import os, sys; from pathlib import Path; from pi_intent.ledger.location import LedgerLocation;"
-        "from pi_intent.ledger.journal import SessionJournal; from pi_intent.ledger.record import SessionInfo;"
-        "os.umask(int(sys.argv[2], 8)); root = Path(sys.argv[1]);"
+        "import os, sys; from pi_intent.ledger.journal import SessionJournal;"
+        "from pi_intent.ledger.record import SessionInfo; os.umask(int(sys.argv[2], 8));"
         "info = SessionInfo(session='s', host='tau', agent='main', cwd='/', version='0');"
-        "journal = SessionJournal(LedgerLocation(root=root, project=None), info, environ={}, on_problem=sys.exit);"
-        "journal._attempt(journal._ready)"
+        "environ = {'XDG_STATE_HOME': sys.argv[1], 'PATH': '/nonexistent'};"
+        "print(SessionJournal.open(info, environ=environ, on_problem=sys.exit).location.root)"
     )
     for umask in ("0", "777"):
-        root = tmp_path / umask
-        subprocess.run((sys.executable, "-B", "-c", script, str(root), umask), check=True, timeout=60)
-        modes = {
-            path.relative_to(root).suffix or path.name: stat.S_IMODE(path.stat().st_mode) for path in root.rglob("*")
-        }
+        command = (sys.executable, "-B", "-c", script, str(tmp_path / umask), umask)
+        done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60)
+        root = Path(done.stdout.strip())
+        modes = {path.suffix or path.name: stat.S_IMODE(path.stat().st_mode) for path in root.rglob("*")}
         assert modes == {"ledger": 0o700, "key": 0o600, ".jsonl": 0o600}
-        assert stat.S_IMODE(root.stat().st_mode) == 0o700
+        outside = [stat.S_IMODE(path.stat().st_mode) for path in (root, root.parent, root.parent.parent)]
+        assert outside == [0o700, 0o700, 0o700]
 
 
 def test_a_ledger_that_cannot_be_made_is_told_once_and_works_when_it_can(tmp_path: Path, told: Told) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,7 @@ class Writers:
 
     def __init__(self) -> None:
         self._started: list[subprocess.Popen[str]] = []
+        self._others: list[int] = []
 
     def start(self, script: str, *arguments: str) -> subprocess.Popen[str]:
         command = (sys.executable, "-B", "-c", WRITER + script, *arguments)
@@ -56,7 +58,14 @@ class Writers:
         self._started.append(process)
         return process
 
+    def adopt(self, pid: int) -> None:
+        """End this process, too: the child of one of ours."""
+        self._others.append(pid)
+
     def end(self) -> None:
+        for pid in self._others:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
         for process in self._started:
             process.kill()
             process.communicate(timeout=60)
@@ -152,13 +161,13 @@ sys.stdin.read()
 """
     process = writers.start(script, str(tmp_path))
     child = int(line_of(process))
+    writers.adopt(child)
     assert [call.state for call in calls(tmp_path)] == ["running"]
     assert [call.state for call in calls(tmp_path)] == ["running"]
     os.kill(child, signal.SIGSTOP)  # so that it outlives its parent, whose end it would notice
     process.kill()
     process.wait(timeout=60)
     assert [call.state for call in calls(tmp_path)] == ["open"]
-    os.kill(child, signal.SIGKILL)
 
 
 def test_a_forked_child_writes_into_a_segment_of_its_own_and_keeps_no_lock(tmp_path: Path, writers: Writers) -> None:
@@ -174,10 +183,13 @@ if child == 0:
     end(mine, "child")
     os._exit(0)
 os.read(out, 1)
+ready, started = os.pipe()
 silent = os.fork()
 if silent == 0:
+    os.write(started, b"x")
     os.read(out, 1)  # for ever: this one writes nothing and holds what it inherited
     os._exit(0)
+os.read(ready, 1)
 end(mine, "parent")
 begin(mine, "left")
 print(silent, child, flush=True)
@@ -185,6 +197,8 @@ os.kill(os.getpid(), 9)
 """
     process = writers.start(script, str(tmp_path))
     silent, child = map(int, line_of(process).split())
+    writers.adopt(silent)
+    writers.adopt(child)
     process.wait(timeout=60)
     assert [(call.id, call.state) for call in sorted(calls(tmp_path), key=lambda call: call.id)] == [
         ("child", "running"),
@@ -198,5 +212,3 @@ os.kill(os.getpid(), 9)
     for path in (tmp_path / "ledger").iterdir():
         first = json.loads(path.read_bytes().splitlines()[0])
         assert (first["t"], first["prev"]) == ("session", "")
-    os.kill(silent, signal.SIGKILL)
-    os.kill(child, signal.SIGKILL)

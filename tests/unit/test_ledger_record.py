@@ -340,6 +340,17 @@ def test_no_part_of_a_secret_is_left_where_a_text_is_cut(shift: int, edge: int, 
     assert secret[:12] not in kept
 
 
+def test_half_a_secret_at_the_end_of_what_is_looked_at_is_not_kept() -> None:
+    long = "".join(f"{number:x}-" for number in range(5000))[:18_000]
+    here = Recorder(Redactor(bytes(32), {"DEPLOY_TOKEN": long}), DIGESTER, project=(), cwd="/")
+    for shift in range(1, 40):
+        intent = (long + " word" * 1000)[: INTENT_LIMIT + 16_384 - shift] + CANARIES[0] + " word" * 1000
+        record = here.call(replace(START, intent=intent), CONTEXT, ts=TS, head=None)
+        assert '"intent":"' in record
+        assert "ghp_" not in record
+        assert "gh" not in json.loads(record)["intent"]
+
+
 def test_withheld_calls_keep_digests_and_no_text() -> None:
     start = replace(
         START, intent="my words", rationale="my reason", args={"path": "my/file", "command": "my command"}

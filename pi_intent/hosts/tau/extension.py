@@ -20,7 +20,7 @@ from pi_intent.hosts.tau.rows import call_row
 from pi_intent.hosts.tau.session import SESSIONS, TauSession
 from pi_intent.pipeline import CallRequest
 from pi_intent.runtime import SessionRuntime, new_id
-from pi_intent.settings import LoadedSettings, Settings, load_settings
+from pi_intent.settings import LoadedSettings, Settings, ToolSettings, load_settings
 from pi_intent.types import Policy, Profile
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ class TauExtension:
         self.tool_names: list[str] = []
         self.own: dict[str, AgentTool] = {}
         self.sign: Static | None = None
-        self._settings: tuple[Path, LoadedSettings] | None = None
+        self._settled_for: object = None
+        self._loaded_there: LoadedSettings = self.loaded
 
     @property
     def cwd(self) -> Path:
@@ -80,12 +81,13 @@ class TauExtension:
     @property
     def settings(self) -> Settings:
         """The settings of the session, read again when it works in another directory than the process."""
-        cwd = self.cwd
-        if self._settings is None or self._settings[0] != cwd:
-            same = project_root(cwd) == project_root(Path.cwd())
-            loaded = self.loaded if same else load_settings(project=project_root(cwd), environ=os.environ)
-            self._settings = (cwd, loaded)
-        return self._settings[1].settings
+        cwd = self._ask("cwd", None)
+        if cwd is not None and cwd is not self._settled_for:
+            self._settled_for = cwd
+            root = project_root(Path(cwd))
+            same = root == project_root(Path.cwd())
+            self._loaded_there = self.loaded if same else load_settings(project=root, environ=os.environ)
+        return self._loaded_there.settings
 
     def session(self) -> TauSession:
         """Return the session that this runtime belongs to now."""
@@ -135,7 +137,11 @@ class TauExtension:
         shadow = self.shadows.get(tool_name)
         return None if shadow is None or not shadow.injected else call_row(tool_name, arguments)
 
-    def policy_of(self, tool_name: str, session: TauSession) -> Policy:
+    def settings_of(self, tool_name: str) -> ToolSettings:
+        """Return what is set for a tool, before what the person chose for the session."""
+        return self.settings.for_tool(tool_name, watched=self.is_watched, profile=PROFILE)
+
+    def policy_of(self, tool_name: str, session: TauSession, chosen: ToolSettings | None = None) -> Policy:
         """Return the policy in force: what the person chose for this session, else the settings.
 
         Never one that the schema before the model does not carry.
@@ -143,14 +149,12 @@ class TauExtension:
         shadow = self.shadows[tool_name]
         if not shadow.injected:
             return shadow.policy if shadow.policy in ("derive", "omit") else "optional"
-        if session.override is not None:
-            return session.override
-        return self.settings.for_tool(tool_name, watched=self.is_watched, profile=PROFILE).policy
+        return session.override or (chosen or self.settings_of(tool_name)).policy
 
     def request(self, session: TauSession, tool_name: str, tool_call_id: str, arguments: object) -> CallRequest:
         """Describe a call to the pipeline."""
         shadow = self.shadows[tool_name]
-        chosen = self.settings.for_tool(tool_name, watched=self.is_watched, profile=PROFILE)
+        chosen = self.settings_of(tool_name)
         parent = RUNNING.get()
         return CallRequest(
             tool_name=tool_name,
@@ -158,7 +162,7 @@ class TauExtension:
             arguments=arguments,
             group_id=session.group_id,
             turn=session.turn,
-            policy=self.policy_of(tool_name, session),
+            policy=self.policy_of(tool_name, session, chosen),
             profile=shadow.profile,
             budget=chosen.budget,
             redact_args=chosen.redact_args,

@@ -20,6 +20,10 @@ RECENT = 8
 """How many of the last calls `/intent` shows."""
 
 
+SYNC_AFTER = 0.05
+"""Seconds between a call that changed something and the wait for the disk, which one burst of calls shares."""
+
+
 @dataclass(slots=True)
 class HostCall:
     """A call that Tau knows of and that our executor has not seen yet."""
@@ -74,9 +78,13 @@ class TauSession:
         return None
 
     def sync_soon(self) -> None:
-        """Have the ledger brought to the disk without waiting for it: a tool's result must not wait for a disk."""
+        """Have the ledger brought to the disk without waiting: a result must not wait for a disk, nor a burst for each."""
         if self._syncing is None or self._syncing.done():
-            self._syncing = asyncio.create_task(self.runtime.sync())
+            self._syncing = asyncio.create_task(self._sync_later())
+
+    async def _sync_later(self) -> None:
+        await asyncio.sleep(SYNC_AFTER)
+        await self.runtime.sync()
 
 
 class Sessions:
