@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from pi_intent.contract.read_call import Derive, read_call
 from pi_intent.contract.rejections import STOP_AFTER_ROUNDS
@@ -19,8 +18,7 @@ from pi_intent.sinks import FanOut
 from pi_intent.types import Flag, Host, IntentCall, JSONObject, Policy, Profile, Status
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallRequest:
+class CallRequest(NamedTuple):
     """One call as a host delivers it.
 
     `arguments` is what the model sent, after the host's own repair where it offers one; `parameters` the host's own
@@ -57,15 +55,17 @@ def failure(status: Status, text: str, **more: Any) -> Settlement:
     return Settlement(status=status, is_error=True, error=text, bytes_out=size, **more)
 
 
-@dataclass(slots=True)
 class OpenCall:
     """A call between its start and its end. `settle` counts once; whoever comes second changes nothing."""
 
-    call: IntentCall
-    start: ToolExecutionStart
-    _pipeline: Pipeline
-    _opened_at: int
-    settled: bool = False
+    __slots__ = ("_opened_at", "_pipeline", "call", "settled", "start")
+
+    def __init__(self, call: IntentCall, start: ToolExecutionStart, pipeline: Pipeline, opened_at: int) -> None:
+        self.call = call
+        self.start = start
+        self.settled = False
+        self._pipeline = pipeline
+        self._opened_at = opened_at
 
     def update(self, arguments: JSONObject, partial_result: Any = None) -> None:
         """Tell that the call goes on."""
@@ -79,7 +79,6 @@ class OpenCall:
             self._pipeline.closed(self, settlement, self._opened_at)
 
 
-@dataclass(slots=True, kw_only=True)
 class Pipeline:
     """The calls of one session.
 
@@ -87,18 +86,30 @@ class Pipeline:
     `on_stuck(tool_name, rounds)` is called once a tool when it was refused in three rounds in a row.
     """
 
-    session_id: str
-    host: Host
-    texts: ModelTexts
-    sinks: FanOut
-    clock: Callable[[], int]
-    new_id: Callable[[], str]
-    journal: Journal | None = None
-    on_stuck: Callable[[str, int], None] | None = None
-    rounds: Rounds = field(default_factory=Rounds)
-    open_calls: dict[str, OpenCall] = field(default_factory=dict)
-    _seq: int = 0
-    _told: set[str] = field(default_factory=set)
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        host: Host,
+        texts: ModelTexts,
+        sinks: FanOut,
+        clock: Callable[[], int],
+        new_id: Callable[[], str],
+        journal: Journal | None = None,
+        on_stuck: Callable[[str, int], None] | None = None,
+    ) -> None:
+        self.session_id = session_id
+        self.host = host
+        self.texts = texts
+        self.sinks = sinks
+        self.clock = clock
+        self.new_id = new_id
+        self.journal = journal
+        self.on_stuck = on_stuck
+        self.rounds = Rounds()
+        self.open_calls: dict[str, OpenCall] = {}
+        self._seq = 0
+        self._told: set[str] = set()
 
     async def run[Result](
         self,
@@ -273,8 +284,11 @@ def _with_flags(call: IntentCall, *flags: Flag) -> IntentCall:
     return call._replace(flags=tuple(sorted({*call.flags, *flags})))
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
 def _json_size(arguments: JSONObject) -> int:
     try:
-        return len(json.dumps(arguments, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+        return len(_encode(arguments).encode("utf-8", "surrogatepass"))
     except (RecursionError, ValueError):
         return 0

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from pi_intent.events import ToolEvent
 from pi_intent.protocols import Sink
 
 
-@dataclass(slots=True)
 class FanOut:
     """A set of sinks, and those of `wider`, which come after them.
 
     `on_problem` is told, once for each sink that raises, what to tell the person; `failures` counts every time.
     """
 
-    on_problem: Callable[[str], None] | None = None
-    wider: FanOut | None = None
-    failures: int = 0
-    _sinks: list[Sink] = field(default_factory=list)
-    _reported: set[int] = field(default_factory=set)
+    def __init__(self, *, on_problem: Callable[[str], None] | None = None, wider: FanOut | None = None) -> None:
+        self.failures = 0
+        self._on_problem = on_problem
+        self._wider = wider
+        self._sinks: list[Sink] = []
+        self._reported: set[int] = set()
 
     def subscribe(self, sink: Sink) -> Callable[[], None]:
         """Add a sink; return what removes it again, once."""
@@ -35,7 +34,7 @@ class FanOut:
 
     def emit(self, event: ToolEvent) -> None:
         """Give an event to every sink, in the order of subscription. Never raises."""
-        for sink in (*self._sinks, *(self.wider._sinks if self.wider else ())):
+        for sink in (*self._sinks, *(self._wider._sinks if self._wider else ())):
             try:
                 sink(event)
             except Exception as error:  # the promise of `Sink`: it may raise
@@ -43,21 +42,21 @@ class FanOut:
 
     def _failed(self, sink: Sink, error: Exception) -> None:
         self.failures += 1
-        if id(sink) in self._reported or self.on_problem is None:
+        if id(sink) in self._reported or self._on_problem is None:
             return
         self._reported.add(id(sink))
         name = getattr(sink, "__qualname__", type(sink).__qualname__)
         with suppress(Exception):
-            self.on_problem(
+            self._on_problem(
                 f"the listener {name} failed ({type(error).__name__}: {error}); the calls themselves go on"
             )
 
 
-@dataclass(slots=True)
 class MemorySink:
     """Keep events in a list, to look at afterwards."""
 
-    events: list[ToolEvent] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.events: list[ToolEvent] = []
 
     def __call__(self, event: ToolEvent) -> None:
         self.events.append(event)

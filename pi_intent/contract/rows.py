@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 INTENT = "intent"
 RATIONALE = "rationale"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRow:
+class ToolRow(NamedTuple):
     """One tool of the contract.
 
     `required` and `optional` are the tool's own arguments, in the order the model sees them; `replaces` names

@@ -22,6 +22,9 @@ from pi_intent.protocols import CallContext, Settlement
 from pi_intent.redaction import Redactor
 
 
+_COMMITS_NOTHING = frozenset({"read", "write", "edit"})
+
+
 class SessionJournal:
     """The ledger of one session, on one thread: two records a call, each handed to the kernel at once.
 
@@ -53,6 +56,8 @@ class SessionJournal:
         self._closed = False
         self._segment: Segment | None = None
         self._calls: dict[str, CallContext] = {}
+        self._head: str | None = None
+        self._head_is_known = False
         # Until the ledger's key is read. Nothing is written before, but others redact by the same rules.
         self._take_key(os.urandom(32))
 
@@ -101,14 +106,23 @@ class SessionJournal:
         """The segment that is written to; None while there is none."""
         return None if self._segment is None else self._segment.path
 
+    def look_at_head(self) -> None:
+        """Read the commit that the next calls start from; a host may do so ahead, when calls are announced.
+
+        It holds until a call ends that may have committed something.
+        """
+        git_dir = self.location.git_dir
+        self._head = None if git_dir is None else read_head(git_dir)
+        self._head_is_known = True
+
     def opened(self, start: ToolExecutionStart, context: CallContext) -> None:
         """Record that a call is about to run. Raises `LedgerError` under `strict` only."""
         self._calls[start.call_id] = context
         try:
             segment = self._ready()
-            git_dir = self.location.git_dir
-            head = None if git_dir is None else read_head(git_dir)
-            segment.append(self._recorder.call(start, context, ts=timestamp(self._clock()), head=head))
+            if not self._head_is_known:
+                self.look_at_head()
+            segment.append(self._recorder.call(start, context, ts=timestamp(self._clock()), head=self._head))
         except Exception as error:  # a boundary: the promise of `Journal` holds for faults of ours, too
             problem = self._lose(error)
             if self._strict:
@@ -117,6 +131,7 @@ class SessionJournal:
     def closed(self, end: ToolExecutionEnd, settlement: Settlement) -> None:
         """Record how a call ended. Never raises, awaits nothing."""
         context = self._calls.pop(end.call_id, None)
+        self._head_is_known = self._head_is_known and end.tool_name in _COMMITS_NOTHING
         try:
             segment = self._ready()
             record = self._recorder.done(

@@ -122,6 +122,8 @@ class Segment:
     def flush(self) -> None:
         """Wait until the disk has what was written; may run in another thread. Raises `OSError`."""
         fd, written = self.fd, self._written
+        if fd < 0:  # closed meanwhile, which flushes too
+            return
         try:
             os.fsync(fd)
             if not self._name_fsynced:

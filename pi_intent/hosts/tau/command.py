@@ -55,6 +55,7 @@ def _state(extension: TauExtension) -> str:
 
 def _past(past: PastCall) -> list[str]:
     start = past.start
-    status = " · ".join(part for part in (past.status or "running", past.facts) if part)
+    ended = (past.end.status, past.end.facts) if past.end else ("running", None)
+    status = " · ".join(part for part in ended if part)
     intent = printable(start.intent or "(no intent stated)", width=100)
     return [f"{intent} · {status}", *(f"  {line}" for line in target_lines(start.tool_name, start.args)[:2])]

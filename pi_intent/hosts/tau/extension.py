@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tau_agent.tools import AgentTool
 from tau_coding.extensions.api import ExtensionAPI, ExtensionError
@@ -30,8 +29,7 @@ PROFILE: Profile = "lean"
 """Tau's system prompt is ours to add to, so the schemas stay short."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shadow:
+class Shadow(NamedTuple):
     """One shadowed tool of a runtime.
 
     `parameters` is the schema of the tool it stands over; `policy` and `profile` are those the model's schema was
@@ -58,6 +56,7 @@ class TauExtension:
         self.tool_names: list[str] = []
         self.own: dict[str, AgentTool] = {}
         self.sign: Static | None = None
+        self._session: tuple[str | None, TauSession] | None = None
         self._settled_for: object = None
         self._loaded_there: LoadedSettings = self.loaded
 
@@ -92,6 +91,8 @@ class TauExtension:
     def session(self) -> TauSession:
         """Return the session that this runtime belongs to now."""
         session_id = self._ask("session_id", None)
+        if self._session is not None and self._session[0] == session_id is not None:
+            return self._session[1]
         bound = self._bound()
         session = SESSIONS.get(session_id, bound)
         if session is None:
@@ -108,6 +109,7 @@ class TauExtension:
         # Those of an earlier runtime are dead.
         session.runtime.tell = self.tell
         session.runtime.pipeline.on_stuck = self._tell_stuck
+        self._session = (session_id, session)
         return session
 
     def _bound(self) -> object:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import stat
-from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from pi_intent.events import FileChange
-from pi_intent.ledger.keys import Digester
 from pi_intent.types import JSONObject
+
+if TYPE_CHECKING:
+    from pi_intent.ledger.keys import Digester
 
 MOST_BYTES = 256 * 1024
 """Files up to this size are read in place; a digest of a larger one would hold up the loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileBefore:
+class FileBefore(NamedTuple):
     """A file as it was before a call: its path, whether it was there, and the digest of its content."""
 
     path: Path

@@ -28,6 +28,8 @@ def follow(extension: TauExtension) -> None:
             await _settle_waiting(session, "interrupted")
             session.turn += 1
             session.group_id = new_id()
+            if session.runtime.journal is not None:
+                session.runtime.journal.look_at_head()
             session.waiting = [
                 HostCall(call.id, call.name, call.arguments)
                 for call in message.tool_calls

@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Protocol
 from weakref import WeakKeyDictionary
 
@@ -23,14 +22,16 @@ from pi_intent.pipeline import OpenCall
 from pi_intent.types import JSONObject
 
 
-@dataclass(slots=True)
 class Running:
     """A call between the two layers: whether the tool itself was reached, and what it got and did there."""
 
-    opened: OpenCall
-    reached: bool = False
-    ran_args: JSONObject | None = None
-    files: tuple[FileChange, ...] = ()
+    __slots__ = ("files", "opened", "ran_args", "reached")
+
+    def __init__(self, opened: OpenCall) -> None:
+        self.opened = opened
+        self.reached = False
+        self.ran_args: JSONObject | None = None
+        self.files: tuple[FileChange, ...] = ()
 
 
 RUNNING: ContextVar[Running | None] = ContextVar("pi_intent_running", default=None)

@@ -7,14 +7,13 @@ who was rejected how often, what the person chose with `/intent`, the open segme
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from dataclasses import dataclass, field
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from pi_intent.events import ToolEvent, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.pipeline import Pipeline
 from pi_intent.runtime import SessionRuntime
-from pi_intent.types import Policy, Status
+from pi_intent.types import Policy
 
 RECENT = 8
 """How many of the last calls `/intent` shows."""
@@ -24,8 +23,7 @@ SYNC_AFTER = 0.05
 """Seconds between a call that changed something and the wait for the disk, which one burst of calls shares."""
 
 
-@dataclass(slots=True)
-class HostCall:
+class HostCall(NamedTuple):
     """A call that Tau knows of and that our executor has not seen yet."""
 
     tool_call_id: str
@@ -33,41 +31,39 @@ class HostCall:
     arguments: object
 
 
-@dataclass(slots=True)
-class PastCall:
-    """A call as `/intent` shows it."""
+class PastCall(NamedTuple):
+    """A call as `/intent` shows it; `end` is None while it runs."""
 
     start: ToolExecutionStart
-    status: Status | None = None
-    facts: str | None = None
+    end: ToolExecutionEnd | None = None
 
 
-@dataclass(slots=True)
 class TauSession:
     """One session: its pipeline, its place in the conversation, and what the person chose."""
 
-    runtime: SessionRuntime
-    override: Policy | None = None
-    turn: int = 0
-    group_id: str = ""
-    waiting: list[HostCall] = field(default_factory=list)
-    recent: deque[PastCall] = field(default_factory=lambda: deque(maxlen=RECENT))
-    _syncing: asyncio.Task[None] | None = None
+    def __init__(self, runtime: SessionRuntime) -> None:
+        self.runtime = runtime
+        self.pipeline: Pipeline = runtime.pipeline
+        self.override: Policy | None = None
+        self.turn = 0
+        self.group_id = ""
+        self.waiting: list[HostCall] = []
+        self._recent: dict[str, PastCall] = {}
+        self._syncing: asyncio.Task[None] | None = None
+        runtime.pipeline.sinks.subscribe(self._remember)
 
     @property
-    def pipeline(self) -> Pipeline:
-        return self.runtime.pipeline
-
-    def __post_init__(self) -> None:
-        self.runtime.pipeline.sinks.subscribe(self._remember)
+    def recent(self) -> list[PastCall]:
+        """The last calls, oldest first."""
+        return list(self._recent.values())
 
     def _remember(self, event: ToolEvent) -> None:
         if isinstance(event, ToolExecutionStart):
-            self.recent.append(PastCall(event))
-        elif isinstance(event, ToolExecutionEnd):
-            for past in self.recent:
-                if past.start.call_id == event.call_id:
-                    past.status, past.facts = event.status, event.facts
+            self._recent[event.call_id] = PastCall(event)
+            if len(self._recent) > RECENT:
+                del self._recent[next(iter(self._recent))]
+        elif isinstance(event, ToolExecutionEnd) and (past := self._recent.get(event.call_id)):
+            self._recent[event.call_id] = PastCall(past.start, event)
 
     def take_waiting(self, tool_call_id: str) -> HostCall | None:
         """Take out the first call that Tau has announced under this id, if it is still waiting."""
@@ -78,7 +74,7 @@ class TauSession:
         return None
 
     def sync_soon(self) -> None:
-        """Have the ledger brought to the disk without waiting: a result must not wait for a disk, nor a burst for each."""
+        """Have the ledger brought to the disk without waiting for it; one burst of calls shares it."""
         if self._syncing is None or self._syncing.done():
             self._syncing = asyncio.create_task(self._sync_later())
 
