@@ -1,7 +1,7 @@
 """A path or a command as it really is: what a terminal or a reader would not see is spelled out.
 
-A label is only read, so what cannot be seen goes. What is about to run must be seen whole: dropping the escape sequence
-in `echo ␛]0; ; rm -rf ~ ␇` would hide the second command, just as a terminal would.
+A label is only read, so what cannot be seen goes. What is about to run must be seen whole: dropping the escape
+sequence in `echo ␛]0; ; rm -rf ~ ␇` would hide the second command, just as a terminal would.
 """
 
 from __future__ import annotations

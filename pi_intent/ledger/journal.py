@@ -21,7 +21,6 @@ from pi_intent.ledger.segment import Segment
 from pi_intent.protocols import CallContext, Settlement
 from pi_intent.redaction import Redactor
 
-
 _COMMITS_NOTHING = frozenset({"read", "write", "edit"})
 
 

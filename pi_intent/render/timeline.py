@@ -10,6 +10,7 @@ from itertools import islice
 from rich.console import Console
 from rich.text import Text
 
+from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import CallEntry, DoneEntry
@@ -124,14 +125,14 @@ def _target(call: CallEntry, args: JSONObject) -> str:
     who = "" if call.agent == "main" else f"{call.agent}: "
     match args:
         case {"command": str(command)}:
-            target = f" $ {command}"
+            target = f"$ {command}"
         case {"command": {"bytes": int(size)}}:
-            target = f" $ (a command of {size} bytes)"
+            target = f"$ (a command of {size} bytes)"
         case {"path": str(path)}:
-            target = f" {path}"
+            target = path
         case _:
             target = ""
-    return _safe(f"{who}{tool}{target}")
+    return f"{_safe(f'{who}{tool}')} {literal(target, width=_UNCUT)}".rstrip()
 
 
 def _ending(call: LedgerCall, label: int) -> Text:

@@ -51,7 +51,8 @@ os.environ.update(HOME={str(tmp_path)!r}, XDG_STATE_HOME={str(tmp_path)!r}, XDG_
 from tau_desk import Desk, calls, says
 async def main():
     desk = Desk(Path({str(tmp_path / "desk")!r}))
-    events = await desk.run(calls(("bash", {{"command": "true"}}), ("bash", {{"intent": "Be true", "command": "true"}})))
+    silent, good = {{"command": "true"}}, {{"intent": "Be true", "command": "true"}}
+    events = await desk.run(calls(("bash", silent), ("bash", good)))
     assert [event.is_error for event in events] == [True, False]
     for session in desk.sessions:
         await session.aclose()

@@ -51,7 +51,8 @@ def reading() -> None:
         parse = best(lambda text=text: json.loads(text), times)
         read = best(lambda arguments=arguments, tool=tool: read_call(tool, arguments), times)
         print(
-            f"read_call, {name:<11} {read * 1e6:9.1f} µs  json.loads {parse * 1e6:9.1f} µs  ratio {read / parse:5.2f}  floor ≤ 2"
+            f"read_call, {name:<11} {read * 1e6:8.1f} µs  json.loads {parse * 1e6:8.1f} µs  "
+            f"ratio {read / parse:5.2f}  floor ≤ 2"
         )
 
 

@@ -21,7 +21,7 @@ from pi_intent.cli.demo.screen import Screen
 from pi_intent.cli.demo.tau import MODEL, HermeticTau, stop
 from pi_intent.cli.demo.transcript import Transcript, TranscriptCall
 from pi_intent.errors import PiIntentError
-from pi_intent.hosts import tau as hosts_tau
+from pi_intent.hosts.tau.install import write_shim
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import find_ledger
 
@@ -43,14 +43,14 @@ class _Ending:
     differences: Sequence[str]
 
 
-def run_demo(*, keep: Path | None, as_json: bool) -> int:
+def run_demo(*, keep: Path | None, as_json: bool, console: Console | None = None) -> int:
     """Run the demo on standard output and return the exit code: 0 where everything happened as scripted, else 1.
 
     With `keep`, project, home and ledger stay in that folder, which must be empty or absent; else nothing stays. With
     `as_json`, one JSON document is all of the output. Raises `PiIntentError` where it cannot start: no Tau, no git,
     or a folder that is in use.
     """
-    screen = Screen(Console(highlight=False, quiet=as_json))
+    screen = Screen(console or Console(highlight=False, quiet=as_json))
     with _folder(keep) as root:
         ending = _run(root, screen)
         if as_json:
@@ -70,13 +70,13 @@ def _run(root: Path, screen: Screen) -> _Ending:
     transcript = Transcript()
     with ScriptedModel(story.SCRIPT, piece=_PIECE, pause=_PAUSE, without_tools="Halves go up") as model:
         tau = HermeticTau.create(root, model.base_url, files=story.FILES)
-        extension = Path(hosts_tau.__file__).with_name("pi_intent.py")
+        write_shim(tau.tau_home / "extensions")
         ledger = find_ledger(tau.project, tau.environment).segments
         screen.opening(story.PROMPT)
         began = time.monotonic()
         # Files instead of pipes: Tau can write as much as it likes while only the ledger is read.
         with (root / "tmp" / "stdout").open("w+b") as out, (root / "tmp" / "stderr").open("w+b") as err:
-            process = tau.start(story.PROMPT, options=("-e", str(extension)), stdout=out, stderr=err)
+            process = tau.start(story.PROMPT, stdout=out, stderr=err)
             try:
                 screen.started()
                 for entry in follow(ledger, process, began + _DEADLINE):

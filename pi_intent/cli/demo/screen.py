@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from pi_intent.cli.demo.transcript import TranscriptCall
+from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.entries import CallEntry, DoneEntry
 
@@ -25,8 +26,9 @@ class Screen:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        # A spinner redraws its line: in a file or a pipe that is noise.
-        self._status: Status | None = console.status("") if console.is_terminal and not console.quiet else None
+        # A spinner redraws its line: in a file, a pipe or a picture that is noise.
+        draws = console.is_terminal and not console.quiet and not console.record
+        self._status: Status | None = console.status("") if draws else None
 
     def opening(self, prompt: str) -> None:
         """Say what is about to be seen."""
@@ -72,11 +74,12 @@ class Screen:
         stated = sum(call.call.intent_source == "model" for call in calls)
         self._line("", Text())
         self._line("", Text(f"{len(calls)} calls in {seconds:.1f} s: {ends}; {stated} with a stated intent.", "bold"))
-        if kept:
-            self._line("", Text(f"The ledger of the session: {ledger}"))
-        else:
-            self._line("", Text("Its ledger was in a temporary folder and is gone; --keep DIR keeps it."))
-        self._line("", Text("In your own Tau: pi-intent install tau"))
+        self._line("", Text("The ledger of the session, two records a call:"))
+        for record in ledger_lines(ledger):
+            self._line("  ", Text(literal(record, width=max(40, self._console.width - 2)), "dim"))
+        fate = "kept" if kept else "temporary and gone now; pi-intent demo --keep DIR keeps it"
+        self._line("", Text(f"It lies in {ledger} ({fate})."))
+        self._line("", Text("Turn it on in your own Tau: pi-intent install tau", "bold"))
 
     def _opened(self, call: CallEntry, target: str) -> None:
         self._line("", Text())
@@ -86,7 +89,7 @@ class Screen:
             self._line("→ ", Text(printable(call.intent, width=_WIDTH), "bold"))
         if call.rationale is not None:
             self._line("  ", Text(f"because: {printable(call.rationale, width=_WIDTH)}", "dim"))
-        self._line("  ", Text(printable(f"{call.tool} {target}", width=_WIDTH), "cyan"))
+        self._line("  ", Text(f"{printable(call.tool)} {literal(target, width=_WIDTH)}", "cyan"))
 
     def _settled(self, done: DoneEntry) -> None:
         mark, style = _MARKS.get(done.status, _OTHER_MARK)
@@ -112,3 +115,10 @@ class Screen:
             row.add_column()
             row.add_row(Text(mark), text)
             self._console.print(row)
+
+
+def ledger_lines(ledger: Path) -> list[str]:
+    """Return the beginning of each of the first records of a ledger, and how many there are in all."""
+    lines = [line for path in sorted(ledger.glob("*.jsonl")) for line in path.read_text("utf-8").splitlines()]
+    first = [line for line in lines if '"t":"session"' not in line][:2]
+    return [*first, f"… {len(lines)} records in all"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,7 @@ import pytest
 from tau_desk import CHECKOUT
 
 from pi_intent.cli.demo.model import RecordedRequest, ScriptedCall, ScriptedModel, Turn
-from pi_intent.cli.demo.tau import HermeticTau, TauRun
+from pi_intent.cli.demo.tau import HermeticTau, TauRun, stop
 from pi_intent.contract.rows import ROWS
 from pi_intent.ledger.calls import read_ledger
 
@@ -67,8 +70,6 @@ def test_switched_off_the_provider_gets_the_very_bytes_of_a_tau_without_us(tmp_p
     script = [Turn(calls=(call("bash", command="echo hi", description="Saying hi"),)), Turn(text="done")]
     off, requests, tau = run(tmp_path / "same", script, environment={"PI_INTENT": "off"})
     seen = [request.raw for request in requests]
-    import shutil
-
     shutil.rmtree(tmp_path / "same")
     bare, requests, _ = run(tmp_path / "same", script, options=())
     assert seen == [request.raw for request in requests]
@@ -125,17 +126,10 @@ def test_one_line_on_stderr_says_that_intents_are_on(tmp_path: Path, options):
 
 
 def test_rpc_shows_the_sign_and_runs_shadowed_tools(tmp_path: Path):
-    import subprocess
-
-    from pi_intent.cli.demo.tau import stop
-
-    script = [
-        Turn(calls=(call("bash", command="touch no"), call("bash", intent="Say hi", command="touch yes"))),
-        Turn(text="done"),
-    ]
-    with ScriptedModel(script) as model:
+    turn = Turn(calls=(call("bash", command="touch no"), call("bash", intent="Say hi", command="touch yes")))
+    with ScriptedModel([turn, Turn(text="done")]) as model:
         tau = HermeticTau.create(tmp_path / "t", model.base_url)
-        process = subprocess.Popen(
+        with subprocess.Popen(
             [str(tau.command), *WITH, "--mode", "rpc"],
             cwd=tau.project,
             env=tau.environment,
@@ -144,21 +138,21 @@ def test_rpc_shows_the_sign_and_runs_shadowed_tools(tmp_path: Path):
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-        )
-        try:
+        ) as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            process.stdin.write(json.dumps({"id": "1", "type": "prompt", "message": "go"}) + "\n")
-            process.stdin.flush()
-            for line in process.stdout:
-                if json.loads(line).get("type") == "agent_settled":
-                    break
-            process.stdin.close()
             assert process.stderr is not None
-            stderr = process.stderr.read()
-            process.wait(20)
-        finally:
-            stop(process)
+            try:
+                process.stdin.write(json.dumps({"id": "1", "type": "prompt", "message": "go"}) + "\n")
+                process.stdin.flush()
+                for line in process.stdout:
+                    if json.loads(line).get("type") == "agent_settled":
+                        break
+                process.stdin.close()
+                stderr = process.stderr.read()
+                process.wait(20)
+            finally:
+                stop(process)
     assert [line for line in stderr.splitlines() if "[extension:" in line] == [SIGN]
     assert [call.done.status for call in ledger(tau).calls] == ["rejected", "ok"]
     assert sorted(path.name for path in tau.project.iterdir() if path.name in ("yes", "no")) == ["yes"]
@@ -177,15 +171,11 @@ def test_arguments_that_were_cut_off_on_the_wire_are_refused_as_what_they_are(tm
 
 
 def test_two_sessions_in_one_repository_share_a_ledger_and_lose_no_line(tmp_path: Path):
-    from concurrent.futures import ThreadPoolExecutor
-
     turns = [Turn(calls=(call("bash", intent=f"Step {n}", command="true"),)) for n in range(20)]
     with ScriptedModel(turns) as one, ScriptedModel(turns) as two:
         first = HermeticTau.create(tmp_path / "one", one.base_url)
         second = HermeticTau.create(tmp_path / "two", two.base_url)
         worktree = tmp_path / "worktree"
-        import subprocess
-
         git = ["git", "-C", str(first.project), "-c", "user.name=t", "-c", "user.email=t@example.org"]
         subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "start"], check=True, env=first.environment)
         subprocess.run([*git, "worktree", "add", "-q", str(worktree)], check=True, env=first.environment)

@@ -1,0 +1,49 @@
+"""What the project says of itself is true: its README, its packaging, its texts."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pi_intent
+from pi_intent.cli.main import SECTIONS
+
+CHECKOUT = Path(__file__).parents[2]
+README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_python_in_the_readme_runs(capsys):
+    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    scope: dict = {}
+    try:
+        exec(code, scope)
+    finally:
+        scope["stop"]()
+    assert capsys.readouterr().out == (
+        "Nothing was executed: `intent` is missing. "
+        "Call bash again with `intent` first: text that states the goal of the call.\n"
+    )
+
+
+def test_the_readme_names_every_command():
+    commands = {command.name for section in SECTIONS.values() for command in section}
+    assert {name for name in commands if f"`pi-intent {name}" not in README} == set()
+
+
+def test_every_file_that_the_readme_points_to_is_there():
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)", README):
+        assert (CHECKOUT / target).is_file(), target
+
+
+def test_the_version_is_one():
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
+    assert project["version"] == pi_intent.__version__
+    assert f"## {pi_intent.__version__}" in (CHECKOUT / "CHANGELOG.md").read_text()
+
+
+def test_every_name_we_offer_is_there_and_says_what_it_is():
+    for name in pi_intent.__all__:
+        offered = getattr(pi_intent, name)
+        assert offered.__doc__, name
+    assert set(pi_intent.__all__) <= set(dir(pi_intent))
