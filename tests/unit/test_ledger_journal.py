@@ -167,8 +167,8 @@ def test_the_end_of_a_call_nobody_opened_is_kept_without_its_texts(tmp_path: Pat
 
 def test_a_withheld_call_is_withheld_to_its_end(tmp_path: Path, told: Told) -> None:
     journal = journal_in(tmp_path / "root", told)
-    journal.opened(replace(START, args={"command": "make it so"}), replace(CONTEXT, redact_args=True))
-    journal.closed(replace(END, facts="exit 0"), replace(SETTLEMENT, error="no"))
+    journal.opened(replace(START, args={"command": "make it so"}), CONTEXT._replace(redact_args=True))
+    journal.closed(replace(END, facts="exit 0"), SETTLEMENT._replace(error="no"))
     (path,) = (tmp_path / "root" / "ledger").iterdir()
     text = path.read_text()
     for secret in ("Verify no regressions", "make it so", "exit 0"):

@@ -104,7 +104,7 @@ def test_a_call_is_one_line_with_its_keys_in_the_order_of_the_format() -> None:
 
 def test_the_end_of_a_call_is_one_line_with_its_keys_in_the_order_of_the_format() -> None:
     end = replace(END, outcome="Stopped after three", outcome_patch=OutcomePatch(from_="Stop", to="Stopped"))
-    settlement = replace(SETTLEMENT, error="none", ran_args={"path": "a"})
+    settlement = SETTLEMENT._replace(error="none", ran_args={"path": "a"})
     text = recorder().done(end, settlement, ts=TS, bytes_in=812, withheld=False)
     line, digest = seal(text, "f" * 64)
     assert line.decode() == (
@@ -239,7 +239,7 @@ def test_arguments_that_cannot_be_written_are_left_out_and_flagged(kind: str) ->
     record = call(replace(START, args={"path": "x", "bad": values[kind]}, flags=("sent_as_text",)))
     assert (record["args"], record["argsDigest"]) == ({}, None)
     assert record["flags"] == ["sent_as_text", "unserialisable"]
-    assert done(settlement=replace(SETTLEMENT, ran_args={"bad": values[kind]}))["ranArgs"] == {}
+    assert done(settlement=SETTLEMENT._replace(ran_args={"bad": values[kind]}))["ranArgs"] == {}
 
 
 def test_too_many_arguments_are_left_out_and_flagged() -> None:
@@ -257,7 +257,7 @@ def test_a_long_text_is_cut_and_ends_with_size_and_digest_of_the_whole() -> None
         assert record["flags"] == ["truncated"]
     assert call(replace(START, intent="ä" * INTENT_LIMIT))["intent"] == "ä" * INTENT_LIMIT
     assert call(replace(START, intent="ä" * INTENT_LIMIT))["flags"] == []
-    ended = done(replace(END, outcome="x" * 5000, facts="y" * 5000), replace(SETTLEMENT, error="z" * 5000))
+    ended = done(replace(END, outcome="x" * 5000, facts="y" * 5000), SETTLEMENT._replace(error="z" * 5000))
     assert [len(ended[name]) for name in ("outcome", "facts", "error")] == [OUTCOME_LIMIT] * 3
 
 
@@ -306,7 +306,7 @@ def test_no_secret_is_left_in_any_field(secret: str) -> None:
         outcome_patch=OutcomePatch(from_=text, to=text),
         files=(FileChange(path=f"/home/me/shop/{secret}", op="create", post="hmac:1"),),
     )
-    settlement = replace(SETTLEMENT, error=text, ran_args={"command": text, secret: text})
+    settlement = SETTLEMENT._replace(error=text, ran_args={"command": text, secret: text})
     info = SessionInfo(
         session=secret,
         host=secret,
@@ -356,9 +356,9 @@ def test_withheld_calls_keep_digests_and_no_text() -> None:
         START, intent="my words", rationale="my reason", args={"path": "my/file", "command": "my command"}
     )
     end = replace(END, outcome="my outcome", facts="my facts", outcome_patch=OutcomePatch(from_="my a", to="my b"))
-    settlement = replace(SETTLEMENT, error="my error", ran_args={"command": "my other command"})
+    settlement = SETTLEMENT._replace(error="my error", ran_args={"command": "my other command"})
     open_record, open_end = call(start), done(end, settlement)
-    record = call(start, replace(CONTEXT, redact_args=True))
+    record = call(start, CONTEXT._replace(redact_args=True))
     ended = done(end, settlement, withheld=True)
     assert record == open_record | {
         "intent": "[withheld]",
@@ -375,7 +375,7 @@ def test_withheld_calls_keep_digests_and_no_text() -> None:
         "ranArgs": {},
     }
     assert "my " not in json.dumps([record, ended])
-    absent = call(replace(START, intent=None, rationale=None), replace(CONTEXT, redact_args=True))
+    absent = call(replace(START, intent=None, rationale=None), CONTEXT._replace(redact_args=True))
     assert (absent["intent"], absent["rationale"]) == (None, None)
 
 

@@ -1,0 +1,49 @@
+"""Judge what a name says of its value: `API_KEY` much, `key` little, `PATH` nothing."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from itertools import pairwise
+
+from pi_intent.redaction.spans import Strength, word_set
+
+PASSWORD_PARTS = word_set("password passwd passphrase passcode pwd")
+STRONG_PARTS = word_set(
+    """accesskey accesstoken apikey authorization authtoken clientsecret credential credentials privatekey
+    refreshtoken secret secretkey secrets token"""
+)
+_KEY_QUALIFIERS = word_set(
+    """access account admin api app auth client deploy encryption jwt license master private secret service session
+    shared signing storage subscription webhook"""
+)
+HARMLESS_ENDINGS = word_set(
+    """alg algo algorithm budget bytes class cost count dir directory duration endpoint env error exists expiration
+    expires expiry field file filename format function header helper hint host index label len length limit
+    manager max message min mode name names param parameter path pattern per policy port prefix prompt
+    provider range regex required rotation scheme scope scopes size sock source status stdin store suffix
+    timeout ttl type types uri url usage user username valid validator var version"""
+)
+_HARMLESS_STARTS = word_set("count forgot had has hide is max min no num pub public reset show skip total use")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def name_parts(name: str) -> list[str]:
+    return [part.lower() for part in _PART.findall(name)]
+
+
+@lru_cache(maxsize=1024)
+def strength_of(name: str) -> Strength | None:
+    """Say how secret a name makes its value."""
+    parts = name_parts(name)
+    if not parts or name in ("PWD", "OLDPWD") or parts[-1] == "id" or "public" in parts:
+        return None
+    if parts[-1] in HARMLESS_ENDINGS or parts[0] in _HARMLESS_STARTS:
+        return None
+    if not PASSWORD_PARTS.isdisjoint(parts):
+        return "weak" if parts == ["pwd"] else "password"
+    is_key = any(part == "key" and before in _KEY_QUALIFIERS for before, part in pairwise(parts))
+    if is_key or not STRONG_PARTS.isdisjoint(parts):
+        return "strong"
+    named_key = name.isupper() and len(parts) > 1 and parts[-1] == "key"
+    return "weak" if named_key or "auth" in parts or "pass" in parts else None

@@ -1,0 +1,32 @@
+"""A stretch of text that is a secret, and the few words that all the rules share."""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass
+from typing import Literal
+
+LEAST_ENVIRONMENT = 8
+JUDGED = 128
+"""How much of a value is looked at to decide whether it is a secret."""
+
+Strength = Literal["password", "strong", "weak"]
+"""How much a name says about its value: a password may be a word, a `weak` one has to look random."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    start: int
+    end: int
+    kind: str
+    secret: str
+
+
+def word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+def match_end(pattern: re.Pattern[str], text: str, start: int, limit: int = sys.maxsize) -> int:
+    match = pattern.match(text, start, limit)
+    return match.end() if match else start
