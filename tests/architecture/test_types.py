@@ -1,0 +1,21 @@
+"""The package's types serve those who use it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mypy import api
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def test_what_a_user_writes_is_typed(tmp_path):
+    out, err, code = api.run(
+        [
+            "--strict",
+            "--warn-unused-ignores",
+            f"--cache-dir={tmp_path}",
+            str(CHECKOUT / "tests" / "typing" / "users.py"),
+        ]
+    )
+    assert (out.strip(), err, code) == ("Success: no issues found in 1 source file", "", 0)

@@ -1,0 +1,45 @@
+"""What a user of the package writes, as a type checker sees it; run by tests/architecture/test_types.py."""
+
+from __future__ import annotations
+
+from typing import assert_never, assert_type
+
+from pi_intent import (
+    IntentCall,
+    IntentRejected,
+    MemorySink,
+    ToolEvent,
+    ToolExecutionEnd,
+    ToolExecutionStart,
+    ToolExecutionUpdate,
+    parse_event,
+    printable,
+    read_call,
+    subscribe,
+)
+
+
+def listen(event: ToolEvent) -> None:
+    match event:
+        case ToolExecutionStart():
+            assert_type(event.intent, str | None)
+        case ToolExecutionUpdate():
+            assert_type(event.backgrounded, bool | None)
+        case ToolExecutionEnd():
+            assert_type(event.duration_ms, int)
+        case _:
+            assert_never(event)
+
+
+stop = subscribe(listen)
+stop()
+subscribe(MemorySink())()
+assert_type(read_call("bash", {}), IntentCall)
+assert_type(printable("x", width=3), str)
+try:
+    read_call("read", None, policy="adaptive", derive=lambda arguments: str(arguments.get("path")))
+except IntentRejected as rejected:
+    assert_type(str(rejected), str)
+    print(rejected.codes[0])
+listen(parse_event("{}"))
+read_call("bash", {}, policy="strict")  # type: ignore[arg-type]  # no such policy, and the checker says so
