@@ -74,7 +74,7 @@ class Desk:
         paths = TauPaths(home=self.home, agents_home=self.root / "agents")
         session = await CodingSession.load(
             CodingSessionConfig(
-                provider=Model(turns),
+                provider=config.pop("provider", None) or Model(turns),
                 model="m",
                 cwd=config.pop("cwd", self.project),
                 storage=config.pop("storage", None)

@@ -10,7 +10,7 @@ import sys
 import textwrap
 
 import pytest
-from tau_desk import CHECKOUT, Desk, calls, says
+from tau_desk import CHECKOUT, Desk, Model, calls, says
 
 from pi_intent.ledger.calls import calls as ledger_calls
 
@@ -55,6 +55,33 @@ async def test_interrupting_the_task_ends_the_running_call_and_its_later_sibling
         await task
     assert desk.statuses == [("bash", "cancelled"), ("bash", "cancelled")]
     assert not (desk.project / "later").exists()
+
+
+async def test_an_interrupt_while_the_model_still_writes_leaves_no_call(desk: Desk):
+    asked = asyncio.Event()
+
+    class Writing(Model):
+        def stream_response(self, **request):
+            async def never():
+                asked.set()
+                await asyncio.Event().wait()
+                yield
+
+            return never()
+
+    session = await desk.session([], provider=Writing([]))
+
+    async def run() -> None:
+        async for _ in session.prompt("go"):
+            pass
+
+    task = asyncio.create_task(run())
+    await asyncio.wait_for(asked.wait(), 10)
+    session.cancel()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert list(desk.events) == []
 
 
 async def test_leaving_the_run_interrupts_the_call_that_was_announced(desk: Desk):
