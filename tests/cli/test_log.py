@@ -220,7 +220,9 @@ def test_what_a_model_wrote_is_shown_and_never_obeyed(project: Path) -> None:
         assert "[@click=app.quit]this[/] and that" in " ".join(shown.split())
         assert not set(shown) & set("\x07\u202e")
     assert "\x1b" not in plain
-    assert "owned" not in plain
+    # A sequence is dropped from a label, and spelt out in what ran.
+    assert "  Look [bold]at[/bold] [@click=app.quit]this[/] and that\n" in plain
+    assert "bash $ Look\\x1b]0;owned\\x07 [bold]at[/bold] [@click=app.quit]this[/] ⏎ and \\u202ethat\n" in plain
 
 
 def test_json_is_one_document_with_the_records_of_the_ledger(project: Path) -> None:
