@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 from pi_intent.contract.read_call import Derive, read_call
@@ -15,14 +16,14 @@ from pi_intent.errors import IntentRejected, LedgerError
 from pi_intent.events import ToolExecutionEnd, ToolExecutionStart, ToolExecutionUpdate
 from pi_intent.protocols import CallContext, Journal, Settlement
 from pi_intent.sinks import FanOut
-from pi_intent.types import Flag, Host, IntentCall, JSONObject, Policy, Profile, Status
+from pi_intent.types import Code, Flag, Host, IntentCall, JSONObject, Policy, Profile, Status
 
 
 class CallRequest(NamedTuple):
     """One call as a host delivers it.
 
     `arguments` is what the model sent, after the host's own repair where it offers one; `parameters` the host's own
-    schema; `owned` is False where that schema carries no intent of ours, so that none can be asked for.
+    schema.
     """
 
     tool_name: str
@@ -45,7 +46,7 @@ class CallRequest(NamedTuple):
 
 def target_of(tool_name: str, arguments: JSONObject) -> str:
     """Name a tool and its path: what an intent may be derived from. Commands and content can hold secrets."""
-    path = arguments.get("path")
+    path = arguments.get("path") if tool_name != "bash" else None
     return f"{tool_name} {path}" if isinstance(path, str) and path.strip() else tool_name
 
 
@@ -83,7 +84,7 @@ class Pipeline:
     """The calls of one session.
 
     `clock` gives monotonic nanoseconds and `new_id` unique ids. `journal` is None where nothing is kept.
-    `on_stuck(tool_name, rounds)` is called once a tool when it was refused in three rounds in a row.
+    `on_stuck(request, rounds, codes)` is called once a tool when it was refused in three rounds in a row.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Pipeline:
         clock: Callable[[], int],
         new_id: Callable[[], str],
         journal: Journal | None = None,
-        on_stuck: Callable[[str, int], None] | None = None,
+        on_stuck: Callable[[CallRequest, int, tuple[Code, ...]], None] | None = None,
     ) -> None:
         self.session_id = session_id
         self.host = host
@@ -148,7 +149,7 @@ class Pipeline:
         except IntentRejected as refusal:
             opened = self._begin(request, refusal.call, request.policy, binding=False)
             opened.settle(failure("rejected", str(refusal), codes=refusal.codes))
-            self._count(request, rounds)
+            self._count(request, rounds, refusal.codes)
             raise
         if call.intent_source == "model":
             self.rounds.stated(request.tool_name)
@@ -174,13 +175,13 @@ class Pipeline:
             call = _with_flags(call, "budget_spent")
         return call, request.policy
 
-    def _count(self, request: CallRequest, rounds: int) -> None:
+    def _count(self, request: CallRequest, rounds: int, codes: tuple[Code, ...]) -> None:
         opened_a_round = self.rounds.refused(request.tool_name, request.group_id)
         if opened_a_round and rounds >= STOP_AFTER_ROUNDS and request.tool_name not in self._told:
             self._told.add(request.tool_name)
             if self.on_stuck is not None:
                 with suppress(Exception):
-                    self.on_stuck(request.tool_name, rounds)
+                    self.on_stuck(request, rounds, codes)
 
     def settle_unopened(self, request: CallRequest, settlement: Settlement) -> None:
         """Tell start and end together of a call that the host settled without asking us."""
@@ -214,7 +215,7 @@ class Pipeline:
             seq=self._next(),
             host=self.host,
             tool_name=request.tool_name,
-            args=call.arguments,
+            args=_copied(call.arguments),
             intent=call.intent,
             rationale=call.rationale,
             intent_source=call.intent_source,
@@ -223,17 +224,17 @@ class Pipeline:
             model=request.model,
             flags=call.flags,
         )
+        context = CallContext(
+            turn=request.turn,
+            policy=policy,
+            profile=request.profile,
+            bytes_in=_json_size(call.arguments),
+            redact_args=request.redact_args,
+        )
         opened = OpenCall(call, start, self, self.clock())
         self.open_calls[start.call_id] = opened
         veto = None
         if self.journal is not None:
-            context = CallContext(
-                turn=request.turn,
-                policy=policy,
-                profile=request.profile,
-                bytes_in=_json_size(call.arguments),
-                redact_args=request.redact_args,
-            )
             try:
                 self.journal.opened(start, context)
             except LedgerError as error:
@@ -284,11 +285,16 @@ def _with_flags(call: IntentCall, *flags: Flag) -> IntentCall:
     return call._replace(flags=tuple(sorted({*call.flags, *flags})))
 
 
+def _copied(arguments: JSONObject) -> JSONObject:
+    """Copy what a listener could change: the tool runs with the original."""
+    return {name: deepcopy(value) if isinstance(value, list | dict) else value for name, value in arguments.items()}
+
+
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 def _json_size(arguments: JSONObject) -> int:
     try:
         return len(_encode(arguments).encode("utf-8", "surrogatepass"))
-    except (RecursionError, ValueError):
+    except (RecursionError, ValueError, TypeError):  # a host may call a tool with what is no JSON
         return 0

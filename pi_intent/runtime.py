@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import anyio
 import anyio.to_thread
 
 from pi_intent import __version__
 from pi_intent.descriptions import model_texts
+from pi_intent.errors import LedgerError
+from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ids import ulid
 from pi_intent.pipeline import Pipeline
+from pi_intent.protocols import CallContext, Settlement
 from pi_intent.sinks import PROCESS, FanOut
 from pi_intent.types import Host
 
@@ -25,6 +28,21 @@ if TYPE_CHECKING:
 def new_id() -> str:
     """Return a new unique id that sorts by time."""
     return ulid(time.time_ns() // 1_000_000, os.urandom(10))
+
+
+class NoLedger:
+    """Stands in for a ledger that could not be opened: keeps nothing, and vetoes calls where that must not be."""
+
+    def __init__(self, reason: str, strict: bool) -> None:
+        self._reason = reason
+        self._strict = strict
+
+    def opened(self, start: ToolExecutionStart, context: CallContext) -> None:
+        if self._strict:
+            raise LedgerError(self._reason)
+
+    def closed(self, end: ToolExecutionEnd, settlement: Settlement) -> None:
+        pass
 
 
 class SessionRuntime:
@@ -61,24 +79,44 @@ class SessionRuntime:
             new_id=new_id,
         )
         self._said: set[str] = set()
-        self._starting = anyio.Lock()
+        self._untold: list[str] = []
+        self._thread = threading.get_ident()
+        self._opening = threading.Lock()
+        """Held by the thread that opens the ledger, so that it is opened once."""
 
     def tell_once(self, message: str) -> None:
-        """Show a person a sentence that they have not been shown in this session."""
-        if message not in self._said:
-            self._said.add(message)
+        """Show a person a sentence that they have not been shown; from another thread, when `start` is done."""
+        if message in self._said:
+            return
+        self._said.add(message)
+        if threading.get_ident() == self._thread:
             self.tell(message)
+        else:
+            self._untold.append(message)
 
     async def start(self) -> None:
         """Open the ledger, once; git and the disk are asked in a thread. Never raises."""
         if self.pipeline.journal is not None:
             return
-        async with self._starting:
-            if self.pipeline.journal is None:
-                self.journal = await anyio.to_thread.run_sync(self._open_journal)
-                self.pipeline.journal = self.journal
+        await anyio.to_thread.run_sync(self._open_journal)
+        while self._untold:
+            self.tell(self._untold.pop(0))
 
-    def _open_journal(self) -> SessionJournal:
+    def _open_journal(self) -> None:
+        # The thread keeps what it opened, because whoever waits for it may be cancelled.
+        with self._opening:
+            if self.pipeline.journal is None:
+                try:
+                    self.journal = self._opened_journal()
+                    self.pipeline.journal = self.journal
+                except Exception as error:  # a boundary: the promise of `start`
+                    reason = f"the ledger could not be opened ({type(error).__name__}: {error})"
+                    self.pipeline.journal = NoLedger(reason, self.strict)
+                    self.tell_once(
+                        f"{reason}; calls {'are refused' if self.strict else 'go on, but are not recorded'}"
+                    )
+
+    def _opened_journal(self) -> SessionJournal:
         # Here and not above: a session in which nothing is called need not load the ledger.
         from pi_intent.ledger.journal import SessionJournal
         from pi_intent.ledger.record import SessionInfo
@@ -94,7 +132,7 @@ class SessionRuntime:
         return SessionJournal.open(info, environ=self.environ, on_problem=self.tell_once, strict=self.strict)
 
     async def sync(self) -> None:
-        """Wait until the disk has every record. Never raises, and is not cut short."""
+        """Wait until the disk has every record. Never raises."""
         if self.journal is not None:
             await self.journal.sync()
 

@@ -35,9 +35,6 @@ Code = Literal[
 ]
 """Why reading a call was refused."""
 
-UNREADABLE: frozenset[Code] = frozenset({"arguments_not_an_object", "arguments_not_json"})
-"""The codes that reject under every policy: there is no call to run."""
-
 Flag = Literal[
     "budget_spent",
     "copied",
@@ -55,7 +52,7 @@ Flag = Literal[
 of ours · `edit_fields_dropped`: fields of ours stood inside `edits` · `intent_dropped`, `rationale_dropped`:
 there was one, unusable · `redact_args`: text is withheld from what leaves the process · `sent_as_text`: the
 arguments came as JSON text · `truncated`: a field was cut for the ledger · `unserialisable`: the arguments
-are nested too deeply to be written down.
+are nested too deeply, or hold numbers too large, to be written down.
 """
 
 

@@ -18,7 +18,7 @@ from pi_intent.hosts.tau.install import NAME, PACKAGE
 from pi_intent.hosts.tau.locate import TESTED, TauCommand, find_tau
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import find_ledger
-from pi_intent.settings import LoadedSettings, ToolRule, load_settings
+from pi_intent.settings import LoadedSettings, ToolRule, load_settings, project_root
 from pi_intent.settings.wording import setting_path
 
 if TYPE_CHECKING:
@@ -125,11 +125,6 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
         problems=tuple(problems),
         notes=tuple(notes),
     )
-
-
-def project_root(cwd: Path) -> Path:
-    """Return the top of the work tree around a folder, or the folder, as the Tau extension finds it."""
-    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
 
 
 def _installation(probe: Probe) -> Iterator[str]:

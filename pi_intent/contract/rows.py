@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from pi_intent.types import JSONValue
 
 INTENT = "intent"
 RATIONALE = "rationale"
@@ -11,13 +14,15 @@ RATIONALE = "rationale"
 class ToolRow(NamedTuple):
     """One tool of the contract.
 
-    `required` and `optional` are the tool's own arguments, in the order the model sees them; `replaces` names
-    fields of a host's own tool that the intent stands in for, and that therefore go.
+    `required` and `optional` are the tool's own arguments, in the order the model sees them; `target` names the one
+    that says what a call is aimed at; `replaces` names fields of a host's own tool that the intent stands in for, and
+    that therefore go.
     """
 
     name: str
     required: tuple[str, ...]
     optional: tuple[str, ...] = ()
+    target: str = "path"
     replaces: tuple[str, ...] = ()
 
 
@@ -27,10 +32,20 @@ ROWS: dict[str, ToolRow] = {
         ToolRow(name="read", required=("path",), optional=("offset", "limit")),
         ToolRow(name="write", required=("path", "content")),
         ToolRow(name="edit", required=("path", "edits")),
-        ToolRow(name="bash", required=("command",), optional=("timeout",), replaces=("description",)),
+        ToolRow(
+            name="bash", required=("command",), optional=("timeout",), target="command", replaces=("description",)
+        ),
     )
 }
 """The tools we shadow, by name."""
+
+
+def target_argument(tool_name: str, arguments: Mapping[str, JSONValue]) -> JSONValue:
+    """Return what a call is aimed at: its command or path, by what its tool goes by and not by what else was sent."""
+    row = ROWS.get(tool_name)
+    if row is not None:
+        return arguments.get(row.target)
+    return arguments.get("command", arguments.get("path"))
 
 
 def replaced_fields(tool_name: str) -> tuple[str, ...]:

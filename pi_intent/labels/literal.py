@@ -19,15 +19,26 @@ def _spelled(found: re.Match[str]) -> str:
 
 
 def literal_lines(text: str, *, width: int = 120, max_lines: int = 12) -> list[str]:
-    """Return the lines of a text for a screen, at least one, each at most `width` columns wide.
+    """Return a text as lines of at most `width` columns, at least one; a longer line is folded, not cut.
 
-    Blank lines go; a last line says how many more there were than `max_lines`.
+    Blank lines go; a last line says that there was more than `max_lines`.
     """
-    lines = [line for line in text.splitlines() if line.strip()] or [text]
-    shown = [_one_line(line, width) for line in lines[:max_lines]]
-    if len(lines) > max_lines:
-        shown.append(f"… {len(lines) - max_lines} more lines")
-    return shown
+    shown: list[str] = []
+    most = width * (max_lines + 1)
+    for line in text[: _LONGEST_SPELLING * most].splitlines():
+        if line.strip():
+            shown += [printable(piece, width=width) for piece in _folded(_spelled_out(line[:most]), width)]
+        if len(shown) > max_lines:
+            return [*shown[:max_lines], "… and more"]
+    return shown or [""]
+
+
+def _folded(text: str, width: int) -> list[str]:
+    if text.isascii():
+        return [text[at : at + width] for at in range(0, len(text), width)]
+    from rich.cells import chop_cells  # only for text that a terminal measures
+
+    return chop_cells(text, width)
 
 
 def literal(text: str, *, width: int = 120) -> str:
@@ -38,5 +49,8 @@ def literal(text: str, *, width: int = 120) -> str:
 
 def _one_line(line: str, width: int) -> str:
     # Enough that the cut falls into the text and its ellipsis shows.
-    beginning = pair_surrogates(line[: _LONGEST_SPELLING * width])
-    return printable(re.sub(f"[{UNSEEN}]", _spelled, beginning), width=width)
+    return printable(_spelled_out(line[: _LONGEST_SPELLING * width]), width=width)
+
+
+def _spelled_out(text: str) -> str:
+    return re.sub(f"[{UNSEEN}]", _spelled, pair_surrogates(text))

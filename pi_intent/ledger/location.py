@@ -43,13 +43,14 @@ class LedgerLocation:
 
 def find_ledger(cwd: Path, environ: Mapping[str, str]) -> LedgerLocation:
     """Return where the ledger of the project around `cwd` lies; asks git once, creates nothing, never raises."""
-    if not cwd.is_absolute():
-        try:
-            cwd = Path.cwd() / cwd
-        except OSError:
-            return _in_state_folder(cwd, None, environ, "the working directory is gone")
-    if not cwd.is_dir():
-        return _in_state_folder(cwd, None, environ, f"{cwd} is not a folder any more")
+    try:
+        cwd = cwd if cwd.is_absolute() else Path.cwd() / cwd
+        if not cwd.is_dir():
+            return _in_state_folder(cwd, None, environ, f"{cwd} is not a folder any more")
+    except FileNotFoundError:
+        return _in_state_folder(Path("/"), None, environ, "the working directory is gone")
+    except OSError as error:
+        return _in_state_folder(cwd, None, environ, f"{cwd} cannot be looked at ({error.strerror})")
     try:
         answer = _ask_git(cwd, environ)
     except FileNotFoundError:

@@ -10,6 +10,7 @@ from itertools import islice
 from rich.console import Console
 from rich.text import Text
 
+from pi_intent.contract.rows import target_argument
 from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.calls import LedgerCall
@@ -123,13 +124,12 @@ def _target(call: CallEntry, args: JSONObject) -> str:
     """Name the tool and what it was aimed at: a command or a path, as far as the ledger keeps it."""
     tool = call.tool if call.tool_source is None else f"{call.tool_source}/{call.tool}"
     who = "" if call.agent == "main" else f"{call.agent}: "
-    match args:
-        case {"command": str(command)}:
-            target = f"$ {command}"
-        case {"command": {"bytes": int(size)}}:
-            target = f"$ (a command of {size} bytes)"
-        case {"path": str(path)}:
-            target = path
+    mark = "$ " if call.tool == "bash" else ""
+    match target_argument(call.tool, args):
+        case str(text):
+            target = f"{mark}{text}"
+        case {"bytes": int(size)}:
+            target = f"{mark}(a text of {size} bytes)"
         case _:
             target = ""
     return f"{_safe(f'{who}{tool}')} {literal(target, width=_UNCUT)}".rstrip()

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from pi_intent.settings.load import LoadedSettings, load_settings
+from pi_intent.settings.load import PROJECT_FILE, LoadedSettings, load_settings, project_root
 from pi_intent.settings.rules import DEFAULT_BUDGET, Settings, ToolRule, ToolSettings
 
-__all__ = ["DEFAULT_BUDGET", "LoadedSettings", "Settings", "ToolRule", "ToolSettings", "load_settings"]
+__all__ = [
+    "DEFAULT_BUDGET",
+    "PROJECT_FILE",
+    "LoadedSettings",
+    "Settings",
+    "ToolRule",
+    "ToolSettings",
+    "load_settings",
+    "project_root",
+]

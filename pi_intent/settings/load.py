@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,11 @@ class LoadedSettings:
     origins: dict[str, str]
     warnings: tuple[str, ...]
     files: tuple[Path, ...]
+
+
+def project_root(cwd: Path) -> Path:
+    """Return the top of the work tree around a folder, or the folder; its `.pi-intent.toml` is the project's."""
+    return next((folder for folder in (cwd, *cwd.parents) if os.path.lexists(folder / ".git")), cwd)
 
 
 def load_settings(

@@ -65,7 +65,7 @@ def test_under_require_every_round_is_refused_and_the_third_asks_the_model_to_st
 
 def test_the_person_is_told_once_a_tool_however_many_calls_and_rounds_follow():
     told = []
-    pipeline = a_pipeline(on_stuck=lambda tool, rounds: told.append((tool, rounds)))
+    pipeline = a_pipeline(on_stuck=lambda request, rounds, codes: told.append((request.tool_name, rounds)))
     for number in range(6):
         for tool in ("bash", "bash", "read"):
             verdict(pipeline, tool, "m", str(number), policy="require")

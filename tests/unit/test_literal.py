@@ -29,10 +29,15 @@ def test_nothing_that_would_run_is_hidden(text, shown):
     assert literal(text) == shown
 
 
-def test_many_lines_are_bounded_and_counted():
-    assert literal_lines("\n".join("abcdef"), max_lines=4) == ["a", "b", "c", "d", "… 2 more lines"]
+def test_many_lines_are_bounded_and_that_is_said():
+    assert literal_lines("\n".join("abcdef"), max_lines=4) == ["a", "b", "c", "d", "… and more"]
     assert literal_lines("", max_lines=4) == [""]
-    assert literal_lines("x" * 100_000, width=10) == ["x" * 9 + "…"]
+    assert literal_lines("x" * 100_000, width=10, max_lines=2) == ["x" * 10, "x" * 10, "… and more"]
+
+
+def test_a_long_line_is_folded_so_that_its_end_shows():
+    assert literal_lines("true " + "#" * 25 + "; rm -rf ~", width=20) == ["true " + "#" * 15, "#" * 10 + "; rm -rf ~"]
+    assert literal_lines("検索中" * 4, width=10) == ["検索中検索", "中検索中検", "索中"]
 
 
 @given(st.text() | st.text(alphabet="a \n\t\r\x1b\x9b\u202e\u2028\ud800", min_size=1), st.integers(1, 40))

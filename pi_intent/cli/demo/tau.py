@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import IO
 
 from pi_intent.errors import HostError
+from pi_intent.hosts.tau import locate
 
 PROVIDER = "scripted"
 MODEL = "scripted-demo"
@@ -34,13 +34,8 @@ def find_tau() -> Path:
 
     Raises `HostError` where there is none.
     """
-    beside = Path(sys.executable).with_name("tau")
-    if os.access(beside, os.X_OK):
-        return beside
-    found = shutil.which("tau")
-    if found is None:
-        raise HostError('there is no "tau" command here; install it with: pip install "pi-intent[tau]"')
-    return Path(found)
+    own = os.path.dirname(sys.executable)
+    return locate.find_tau({**os.environ, "PATH": os.pathsep.join([own, os.environ.get("PATH", os.defpath)])}).path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from pi_intent.contract.rows import target_argument
 from pi_intent.ledger.entries import CallEntry, DoneEntry, Entry
 from pi_intent.types import JSONObject
 
@@ -19,8 +20,8 @@ class TranscriptCall:
     @property
     def target(self) -> str:
         """What the call is aimed at: a path or a command, empty where it has neither."""
-        named = (self.call.args.get(name) for name in ("path", "command"))
-        return next((value for value in named if isinstance(value, str)), "")
+        target = target_argument(self.call.tool, self.call.args)
+        return target if isinstance(target, str) else ""
 
     def to_json(self) -> JSONObject:
         """Return what a reader wants to know of the call, under the names that the ledger uses."""

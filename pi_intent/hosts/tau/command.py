@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tau_coding.extensions.api import ExtensionCommandContext
 
 from pi_intent.hosts.tau.extension import TauExtension
@@ -10,6 +12,9 @@ from pi_intent.hosts.tau.screen import refresh_sign, sign_text
 from pi_intent.hosts.tau.session import PastCall
 from pi_intent.labels.printable import printable
 from pi_intent.types import Policy
+
+if TYPE_CHECKING:
+    from pi_intent.ledger.journal import SessionJournal
 
 CHOICES: dict[str, Policy] = {"require": "require", "adaptive": "adaptive", "off": "optional"}
 """What a person can choose for a session: `off` refuses nothing, and the schema stays as it is."""
@@ -31,6 +36,8 @@ def register_command(extension: TauExtension) -> None:
             return _state(extension)
         if choice not in CHOICES:
             return f"{printable(choice, width=40)} is not a choice: {USAGE}"
+        if not any(shadow.injected for shadow in extension.shadows.values()):
+            return "no tool of this session has a field for an intent, so none can be required"
         extension.session().override = CHOICES[choice]
         refresh_sign(extension)
         return f"intents, for this session: {choice} ({MEANING[choice]})"
@@ -45,12 +52,17 @@ def register_command(extension: TauExtension) -> None:
 
 def _state(extension: TauExtension) -> str:
     session = extension.session()
-    journal = session.runtime.journal
-    kept = "no call yet, nothing kept" if journal is None else f"kept in {journal.location.root}"
-    if journal is not None and journal.lost:
-        kept += f", {journal.lost} records lost"
-    calls = [line for past in session.recent for line in _past(past)] or ["no call yet"]
-    return "\n".join([sign_text(extension), kept, *calls])
+    calls = [line for past in reversed(session.recent) for line in _past(past)]
+    return "\n".join([sign_text(extension), _kept(session.runtime.journal), *calls])
+
+
+def _kept(journal: SessionJournal | None) -> str:
+    if journal is None:
+        return "no call yet; the ledger is opened with the first one"
+    kept = printable(f"kept in {journal.location.root}", width=400)
+    if journal.location.note is not None:
+        kept += printable(f" ({journal.location.note.partition(': the ledger lies in')[0]})", width=200)
+    return f"{kept}, {journal.lost} records lost" if journal.lost else kept
 
 
 def _past(past: PastCall) -> list[str]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import weakref
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
@@ -19,11 +20,17 @@ from pi_intent.hosts.tau.rows import call_row
 from pi_intent.hosts.tau.session import SESSIONS, TauSession
 from pi_intent.pipeline import CallRequest
 from pi_intent.runtime import SessionRuntime, new_id
-from pi_intent.settings import LoadedSettings, Settings, ToolSettings, load_settings
-from pi_intent.types import Policy, Profile
+from pi_intent.settings import PROJECT_FILE, LoadedSettings, Settings, ToolSettings, load_settings, project_root
+from pi_intent.types import Code, Policy, Profile
 
 if TYPE_CHECKING:
     from textual.widgets import Static
+
+NOT_ASKED: frozenset[Policy] = frozenset({"derive", "omit"})
+"""The policies under which a tool's schema stays as it is."""
+
+MOST_UNMATCHED = 3
+"""Rules without a tool that are named one by one: a cloned project may hold any number."""
 
 PROFILE: Profile = "lean"
 """Tau's system prompt is ours to add to, so the schemas stay short."""
@@ -50,8 +57,9 @@ class TauExtension:
         self.tau = tau
         self.texts: ModelTexts = model_texts()
         # The working directory of the session cannot be asked for yet; the schemas go by the process's.
-        self.loaded = load_settings(project=project_root(Path.cwd()), environ=os.environ)
-        self.problems: list[str] = list(self.loaded.warnings)
+        self._started_in = working_directory()
+        self.loaded = load_settings(project=project_root(self._started_in), environ=os.environ)
+        self.problems: list[str] = []
         self.shadows: dict[str, Shadow] = {}
         self.tool_names: list[str] = []
         self.own: dict[str, AgentTool] = {}
@@ -63,7 +71,7 @@ class TauExtension:
     @property
     def cwd(self) -> Path:
         """The session's working directory."""
-        return Path(self._ask("cwd", Path.cwd()))
+        return Path(self._ask("cwd", None) or self._started_in)
 
     @property
     def is_watched(self) -> bool:
@@ -84,7 +92,7 @@ class TauExtension:
         if cwd is not None and cwd is not self._settled_for:
             self._settled_for = cwd
             root = project_root(Path(cwd))
-            same = root == project_root(Path.cwd())
+            same = root == project_root(self._started_in)
             self._loaded_there = self.loaded if same else load_settings(project=root, environ=os.environ)
         return self._loaded_there.settings
 
@@ -102,13 +110,15 @@ class TauExtension:
                 host_version=tau_version(),
                 cwd=self.cwd,
                 strict=self.settings.strict,
-                tell=self.tell,
+                tell=_weakly(self.tell),
             )
             session = TauSession(runtime)
+            if session_id is None:  # no event of Tau's may ever say that it is over
+                weakref.finalize(bound, runtime.close)
             SESSIONS.put(session_id, bound, session)
-        # Those of an earlier runtime are dead.
-        session.runtime.tell = self.tell
-        session.runtime.pipeline.on_stuck = self._tell_stuck
+        # Those of an earlier runtime are dead. Weakly, or a session that nobody closed would never be let go.
+        session.runtime.tell = _weakly(self.tell)
+        session.runtime.pipeline.on_stuck = _weakly(self._tell_stuck)
         self._session = (session_id, session)
         return session
 
@@ -117,22 +127,31 @@ class TauExtension:
         runtime = getattr(self.tau, "_runtime", None)
         return getattr(runtime, "_session", None) or self
 
+    def take_problems(self) -> list[str]:
+        """Return what the person should know of this session and has not been told, once."""
+        settings = self.settings
+        found = [*self.problems, *self._loaded_there.warnings]
+        self.problems = []
+        if self._loaded_there.origins.get("redact_args", "").endswith(PROJECT_FILE):
+            found.append(f"this project's {PROJECT_FILE} keeps the texts of calls out of your ledger (redact_args)")
+        for name, shadow in self.shadows.items():
+            asked = self.settings_of(name).policy
+            if not shadow.injected and shadow.policy in NOT_ASKED and asked not in NOT_ASKED:
+                found.append(
+                    f"the settings of {self.cwd} ask for the intents of {name}, which needs Tau to be started there"
+                )
+        unmatched = settings.unmatched(self.tool_names or list(self.shadows))
+        if len(unmatched) > MOST_UNMATCHED:
+            unmatched = (*unmatched[:MOST_UNMATCHED], f"{len(unmatched) - MOST_UNMATCHED} more rules match no tool")
+        return [*found, *unmatched]
+
     def tell(self, message: str) -> None:
         """Show the person a sentence, on the screen or on stderr."""
         with suppress(ExtensionError):  # the session is gone, and with it whoever could be told
             self.tau.notify(message, "warning")
 
-    def _tell_stuck(self, tool_name: str, rounds: int) -> None:
-        policy = self.policy_of(tool_name, self.session())
-        if policy == "adaptive":
-            then = "from now on its calls run without one"
-        elif self.is_watched:
-            then = "ask the model to state its intent, or let calls run without one: /intent adaptive or /intent off"
-        else:
-            then = "PI_INTENT_POLICY=adaptive lets calls run without one after some refusals"
-        self.tell(
-            f"{tool_name} was refused {rounds} rounds in a row, because the model states no usable intent; {then}."
-        )
+    def _tell_stuck(self, request: CallRequest, rounds: int, codes: tuple[Code, ...]) -> None:
+        self.tell(stuck_sentence(request, rounds, codes, watched=self.is_watched))
 
     def row(self, tool_name: str, arguments: Mapping[str, Any]) -> str | None:
         """Draw a call of a shadowed tool; None where Tau shall draw it."""
@@ -150,10 +169,12 @@ class TauExtension:
         """
         shadow = self.shadows[tool_name]
         if not shadow.injected:
-            return shadow.policy if shadow.policy in ("derive", "omit") else "optional"
+            return shadow.policy if shadow.policy in NOT_ASKED else "optional"
         return session.override or (chosen or self.settings_of(tool_name)).policy
 
-    def request(self, session: TauSession, tool_name: str, tool_call_id: str, arguments: object) -> CallRequest:
+    def request(
+        self, session: TauSession, tool_name: str, tool_call_id: str, arguments: object, group_id: str
+    ) -> CallRequest:
         """Describe a call to the pipeline."""
         shadow = self.shadows[tool_name]
         chosen = self.settings_of(tool_name)
@@ -162,7 +183,7 @@ class TauExtension:
             tool_name=tool_name,
             tool_call_id=tool_call_id,
             arguments=arguments,
-            group_id=session.group_id,
+            group_id=group_id,
             turn=session.turn,
             policy=self.policy_of(tool_name, session, chosen),
             profile=shadow.profile,
@@ -176,9 +197,40 @@ class TauExtension:
         )
 
 
-def project_root(cwd: Path) -> Path:
-    """Return the top of the work tree around a folder, or the folder."""
-    return next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
+def stuck_sentence(request: CallRequest, rounds: int, codes: tuple[Code, ...], *, watched: bool) -> str:
+    """Say to the person why a tool is refused again and again, and what can be done."""
+    if codes[0].startswith("arguments"):
+        why, then = "its arguments cannot be read", "the model may be running out of room for its answer"
+    elif request.policy == "adaptive":
+        why = "the model states no usable intent"
+        more = request.budget - rounds
+        then = f"after {more} more it runs without one" if more > 0 else "its next call runs without one"
+    else:
+        fields = " and ".join(dict.fromkeys(code.partition("_")[0] for code in codes))
+        why = f"the model states no usable {fields}"
+        then = "ask it to, or let calls run without: "
+        then += "/intent adaptive or /intent off" if watched else "PI_INTENT_POLICY=adaptive"
+    return f"{request.tool_name} was refused {rounds} rounds in a row, because {why}; {then}."
+
+
+def _weakly[**P](method: Callable[P, None]) -> Callable[P, None]:
+    """Return what calls a bound method for as long as its object is there."""
+    reference = weakref.WeakMethod(method)
+
+    def call(*arguments: P.args, **named: P.kwargs) -> None:
+        alive = reference()
+        if alive is not None:
+            alive(*arguments, **named)
+
+    return call
+
+
+def working_directory() -> Path:
+    """Return the directory of this process, or the root where it is gone."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path("/")
 
 
 def tau_version() -> str:

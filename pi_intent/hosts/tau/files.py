@@ -54,5 +54,5 @@ def _look(path: Path, digester: Digester) -> tuple[bool, str | None]:
         return True, digester.digest(path.read_bytes())
     except FileNotFoundError:
         return False, None
-    except OSError:
+    except (OSError, ValueError):
         return True, None

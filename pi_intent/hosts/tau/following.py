@@ -23,24 +23,26 @@ def follow(extension: TauExtension) -> None:
 
     async def message_end(event: Any, context: Any) -> None:
         message = event.message
+        session = extension.session()
         if message.role == "assistant":
-            session = extension.session()
             await _settle_waiting(session, "interrupted")
-            session.turn += 1
-            session.group_id = new_id()
+            session.announce(
+                new_id(),
+                [
+                    HostCall(call.id, call.name, call.arguments)
+                    for call in message.tool_calls
+                    if call.name in extension.shadows
+                ],
+            )
             if session.runtime.journal is not None:
                 session.runtime.journal.look_at_head()
-            session.waiting = [
-                HostCall(call.id, call.name, call.arguments)
-                for call in message.tool_calls
-                if call.name in extension.shadows
-            ]
         elif message.role == "toolResult":
-            await _settle(extension.session(), message.tool_call_id, message.text, message)
+            await _settle(session, session.take_answered(message.tool_call_id), message)
 
     async def tool_execution_end(event: Any, context: Any) -> None:
         if event.tool_name in extension.shadows:
-            await _settle(extension.session(), event.tool_call_id, event.result.text, event.result)
+            session = extension.session()
+            await _settle(session, session.take_ended(event.tool_call_id), event.result)
 
     async def agent_settled(event: Any, context: Any) -> None:
         session = extension.session()
@@ -60,15 +62,11 @@ def follow(extension: TauExtension) -> None:
             session.runtime.close()
             SESSIONS.forget(session)
 
-    async def _settle(session: TauSession, tool_call_id: str, text: str, result: Any) -> None:
-        """End a call that Tau reports on: one that waits for our executor, or one that its executor left open."""
-        status: Status = "cancelled" if text in ABORTED else "denied"
-        waiting = session.take_waiting(tool_call_id)
-        if waiting is not None:
-            await _tell(session, waiting, failure(status, text, result=result))
-        for opened in tuple(session.pipeline.open_calls.values()):
-            if opened.start.tool_call_id == tool_call_id and opened.start.group_id == session.group_id:
-                opened.settle(failure(status, text, result=result))
+    async def _settle(session: TauSession, call: HostCall | None, result: Any) -> None:
+        """End a call that Tau ended without our executor."""
+        if call is not None:
+            status: Status = "cancelled" if result.text in ABORTED else "error"
+            await _tell(session, call, failure(status, result.text, result=result))
 
     async def _settle_waiting(session: TauSession, status: Status) -> None:
         waiting, session.waiting = session.waiting, []
@@ -77,7 +75,7 @@ def follow(extension: TauExtension) -> None:
 
     async def _tell(session: TauSession, call: HostCall, settlement: Settlement) -> None:
         await session.runtime.start()
-        request = extension.request(session, call.tool_name, call.tool_call_id, call.arguments)
+        request = extension.request(session, call.tool_name, call.tool_call_id, call.arguments, session.group_id)
         session.pipeline.settle_unopened(request, settlement)
 
     for handler in (message_end, tool_execution_end, agent_settled, session_start, session_shutdown):

@@ -31,7 +31,7 @@ Action = Literal["installed", "updated", "unchanged", "removed", "absent"]
 """`unchanged`: the file was there already, as it is to be · `absent`: there was none to remove."""
 
 _MARK = re.compile(rb"# pi-intent shim \d+ ")
-_VERSION = 1
+_VERSION = 2
 _LARGEST = 64 * 1024
 
 _SHIM = '''\
@@ -64,11 +64,9 @@ def setup(tau):
             for name in [name for name in sys.modules if name.partition(".")[0] == "pi_intent"]:
                 del sys.modules[name]
         sentence = problem(error)
-
-        def session_start(event, context):
-            context.ui.notify(sentence, "error")
-
-        tau.on("session_start", session_start)
+        tau.on("session_start", lambda event, context: context.ui.notify(sentence, "error"))
+        # Without it `/intent` would go to the model as a prompt.
+        tau.register_command("intent", lambda arguments, context: sentence, description="Say why pi-intent is off.")
 
 
 def load_package():

@@ -11,8 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Protocol
-from weakref import WeakKeyDictionary
+from typing import Any, Protocol
 
 from tau_agent.tools import AgentTool
 from tau_coding.extensions.runtime import ExtensionRuntime
@@ -49,8 +48,8 @@ class Composer(Protocol):
     def compose(self, own: dict[str, AgentTool], composed: Sequence[AgentTool]) -> list[AgentTool]: ...
 
 
-_COMPOSERS: WeakKeyDictionary[ExtensionRuntime, Composer] = WeakKeyDictionary()
 _MARK = "__pi_intent__"
+"""Marks Tau's method as wrapped, and holds a runtime's composer on the runtime, which goes when it goes."""
 
 
 def can_compose() -> bool:
@@ -60,20 +59,22 @@ def can_compose() -> bool:
 
 def is_shadowed(runtime: ExtensionRuntime) -> bool:
     """Whether a copy of pi-intent already shadows the tools of this runtime."""
-    return runtime in _COMPOSERS
+    return hasattr(runtime, _MARK)
 
 
 def compose_with(runtime: ExtensionRuntime, composer: Composer) -> None:
     """Have `composer` see the tools of this runtime whenever Tau composes them. Wraps Tau's method once a process."""
-    _COMPOSERS[runtime] = composer
+    setattr(runtime, _MARK, composer)
     original: Callable[..., list[AgentTool]] = ExtensionRuntime.compose_tools
     if getattr(original, _MARK, False):
         return
 
     @functools.wraps(original)
-    def compose_tools(self: ExtensionRuntime, builtin_tools: Sequence[AgentTool]) -> list[AgentTool]:
-        composed = original(self, builtin_tools)
-        composer = _COMPOSERS.get(self)
+    def compose_tools(
+        self: ExtensionRuntime, builtin_tools: Sequence[AgentTool], *more: Any, **named: Any
+    ) -> list[AgentTool]:
+        composed = original(self, builtin_tools, *more, **named)
+        composer: Composer | None = getattr(self, _MARK, None)
         return composed if composer is None else composer.compose({t.name: t for t in builtin_tools}, composed)
 
     setattr(compose_tools, _MARK, True)

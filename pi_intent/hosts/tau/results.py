@@ -30,7 +30,7 @@ def settlement_of(
     """
     details: Mapping[str, Any] = result.details if isinstance(result.details, Mapping) else {}
     text = result.text
-    blocked = not reached and result.details is None and text.startswith(BLOCKED)
+    blocked = reached is not True and result.details is None and text.startswith(BLOCKED)
     status: Status = "denied" if blocked else _status(details)
     outcome, patch = _outcome(details)
     return Settlement(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pi_intent.contract.rows import INTENT
+from pi_intent.contract.rows import INTENT, target_argument
 from pi_intent.labels.literal import literal, literal_lines
 from pi_intent.labels.printable import printable
 from pi_intent.types import JSONValue
 
 MARK = "→ "  # Tau turns this into its spinner while a call runs
-_WIDTH = 240
+_WIDTH = 200
 _MOST_LINES = 12
 
 
@@ -29,10 +29,10 @@ def call_row(tool_name: str, arguments: Mapping[str, JSONValue]) -> str:
 
 def target_lines(tool_name: str, arguments: Mapping[str, JSONValue]) -> list[str]:
     """Name the tool and the path or command of a call, whatever the model wrote there."""
-    command, path = arguments.get("command"), arguments.get("path")
-    if isinstance(command, str) and command.strip():
-        first, *rest = literal_lines(command, width=_WIDTH, max_lines=_MOST_LINES)
-        return [f"$ {first}", *(f"  {line}" for line in rest)]
-    if isinstance(path, str) and path.strip():
-        return [f"{tool_name} {literal(path, width=_WIDTH)}"]
-    return [tool_name]
+    target = target_argument(tool_name, arguments)
+    if not isinstance(target, str) or not target.strip():
+        return [tool_name]
+    if tool_name != "bash":
+        return [f"{tool_name} {literal(target, width=_WIDTH)}"]
+    first, *rest = literal_lines(target, width=_WIDTH, max_lines=_MOST_LINES)
+    return [f"$ {first}", *(f"  {line}" for line in rest)]

@@ -22,20 +22,19 @@ def greet(extension: TauExtension) -> None:
         )
     else:
         extension.tau.notify(sign_text(extension))
-    problems, extension.problems = extension.problems, []
-    for problem in [*problems, *extension.settings.unmatched(extension.tool_names or extension.shadows)]:
+    for problem in extension.take_problems():
         extension.session().runtime.tell_once(printable(problem, width=400))
 
 
 def sign_text(extension: TauExtension) -> str:
-    """Say in one line for which tools intents are on, and what happens to a call without one."""
+    """Say in one line what happens to a call without an intent, and in which tools."""
     session = extension.session()
     tools = [name for name, shadow in extension.shadows.items() if shadow.injected]
     if not tools:
-        return "intents: no tool of this session states any"
+        return "intents: no tool of this session states any · /intent"
     policies = {extension.policy_of(name, session) for name in tools}
-    words = sorted("not required" if policy == "optional" else policy for policy in policies)
-    return f"intents on: {', '.join(tools)} · {', '.join(words)} · /intent"
+    words = sorted("asked for, not required" if policy == "optional" else policy for policy in policies)
+    return f"intents on · /intent · {', '.join(words)} · {', '.join(tools)}"
 
 
 def _sign(extension: TauExtension) -> Static:

@@ -7,6 +7,7 @@ who was rejected how often, what the person chose with `/intent`, the open segme
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -48,6 +49,10 @@ class TauSession:
         self.turn = 0
         self.group_id = ""
         self.waiting: list[HostCall] = []
+        self.ran: Counter[str] = Counter()
+        """By Tau's id, the calls of the last assistant message that our executor took and Tau has not reported on."""
+        self.reported: Counter[str] = Counter()
+        """By Tau's id, the calls whose end Tau has told and whose result message is to come."""
         self._recent: dict[str, PastCall] = {}
         self._syncing: asyncio.Task[None] | None = None
         runtime.pipeline.sinks.subscribe(self._remember)
@@ -65,8 +70,38 @@ class TauSession:
         elif isinstance(event, ToolExecutionEnd) and (past := self._recent.get(event.call_id)):
             self._recent[event.call_id] = PastCall(past.start, event)
 
-    def take_waiting(self, tool_call_id: str) -> HostCall | None:
-        """Take out the first call that Tau has announced under this id, if it is still waiting."""
+    def announce(self, group_id: str, calls: list[HostCall]) -> None:
+        """Begin the calls of one assistant message."""
+        self.turn += 1
+        self.group_id = group_id
+        self.waiting = calls
+        self.ran.clear()
+        self.reported.clear()
+
+    def take(self, tool_call_id: str) -> HostCall | None:
+        """Take out the first call that Tau has announced under this id, because our executor has it now."""
+        self.ran[tool_call_id] += 1
+        return self._take_waiting(tool_call_id)
+
+    def take_ended(self, tool_call_id: str) -> HostCall | None:
+        """Take out a call that Tau tells the end of, unless our executor had it."""
+        self.reported[tool_call_id] += 1
+        return self._take_reported(tool_call_id)
+
+    def take_answered(self, tool_call_id: str) -> HostCall | None:
+        """Take out a call that Tau has a result message for, unless its end was told or our executor had it."""
+        if self.reported[tool_call_id]:
+            self.reported[tool_call_id] -= 1
+            return None
+        return self._take_reported(tool_call_id)
+
+    def _take_reported(self, tool_call_id: str) -> HostCall | None:
+        if self.ran[tool_call_id]:
+            self.ran[tool_call_id] -= 1
+            return None
+        return self._take_waiting(tool_call_id)
+
+    def _take_waiting(self, tool_call_id: str) -> HostCall | None:
         for call in self.waiting:
             if call.tool_call_id == tool_call_id:
                 self.waiting.remove(call)

@@ -14,12 +14,13 @@ from pi_intent.contract.inject import inject_intent, owns
 from pi_intent.contract.rows import INTENT, RATIONALE, ROWS, replaced_fields
 from pi_intent.errors import InjectionSkipped
 from pi_intent.hosts.tau import files
-from pi_intent.hosts.tau.extension import PROFILE, Shadow, TauExtension
+from pi_intent.hosts.tau.extension import NOT_ASKED, PROFILE, Shadow, TauExtension
 from pi_intent.hosts.tau.layers import RUNNING, Running
 from pi_intent.hosts.tau.results import settlement_of
 from pi_intent.hosts.tau.texts import adapt_guidelines, with_addition
 from pi_intent.pipeline import OpenCall, failure, target_of
 from pi_intent.protocols import Settlement
+from pi_intent.runtime import new_id
 from pi_intent.types import JSONObject, Status
 
 FILE_TOOLS = frozenset({"write", "edit"})
@@ -78,7 +79,7 @@ def shadow(extension: TauExtension, base: AgentTool, composed: AgentTool, *, sou
     texts, name = extension.texts, base.name
     chosen = extension.loaded.settings.for_tool(name, watched=True, profile=PROFILE)
     replaced = replaced_fields(name)
-    injected = chosen.policy not in ("derive", "omit")
+    injected = chosen.policy not in NOT_ASKED
     parameters: Mapping[str, Any] = base.parameters
     try:
         parameters = inject_intent(
@@ -122,8 +123,10 @@ class OuterLayer:
         extension, name = self._extension, self._name
         session = extension.session()
         await session.runtime.start()
-        session.take_waiting(tool_call_id)
-        request = extension.request(session, name, tool_call_id, arguments)
+        announced = session.take(tool_call_id) is not None
+        # Somebody may run the tool without a session's events: such a call is a message of its own.
+        group_id = session.group_id if announced else new_id()
+        request = extension.request(session, name, tool_call_id, arguments, group_id)
 
         async def delegate(opened: OpenCall) -> tuple[AgentToolResult, Settlement]:
             running = Running(opened)
@@ -148,7 +151,8 @@ class OuterLayer:
             return result, settlement_of(
                 name,
                 result,
-                reached=running.reached,
+                # Below another extension's tool there is no inner layer of ours to tell.
+                reached=running.reached if request.tool_source is None else None,
                 files=running.files,
                 ran_args=running.ran_args,
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -19,8 +20,8 @@ async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "xdg" / name.lower()))
     monkeypatch.setenv("TAU_NO_UPDATE_CHECK", "1")
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    for name in ("PI_INTENT", "PI_INTENT_POLICY", "PI_INTENT_PROFILE"):
-        monkeypatch.delenv(name, raising=False)
+    for name in [name for name in os.environ if name.startswith("PI_INTENT")]:
+        monkeypatch.delenv(name)
     desk = Desk(tmp_path)
     monkeypatch.chdir(desk.project)
     stop = pi_intent.subscribe(desk.events)

@@ -131,7 +131,7 @@ async def test_the_person_is_told_once_when_a_tool_is_refused_three_rounds_in_a_
     told = [line for line in capsys.readouterr().err.splitlines() if "rounds in a row" in line]
     assert told == [
         "[extension:warning] bash was refused 3 rounds in a row, because the model states no usable intent; "
-        "PI_INTENT_POLICY=adaptive lets calls run without one after some refusals."
+        "ask it to, or let calls run without: PI_INTENT_POLICY=adaptive."
     ]
     last = [m for m in session.messages if m.role == "toolResult"][-1]
     assert "Stop calling bash and tell the user" in last.text

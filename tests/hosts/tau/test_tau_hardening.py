@@ -169,4 +169,4 @@ async def test_a_tau_that_hides_its_tools_gets_plain_shadows_and_that_is_said_on
     assert not (desk.project / "no").exists()
     err = capsys.readouterr().err
     assert err.count("shadowed plainly") == 1
-    assert "intents on: read, write, edit, bash" in err
+    assert "intents on · /intent · adaptive · read, write, edit, bash" in err

@@ -157,7 +157,7 @@ def setup(tau):
     assert [m.text for m in session.messages if m.role == "toolResult"] == ["{'intent': 'a'}"]
     assert [(start.intent, start.args) for start in desk.starts] == [(None, {"intent": "a"})]
     err = capsys.readouterr().err
-    assert "intents on: read, write, edit ·" in err
+    assert "intents on · /intent · adaptive · read, write, edit\n" in err
     assert "bash states no intent in this session: the tool has a parameter called “intent” of its own" in err
 
 

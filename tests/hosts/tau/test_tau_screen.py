@@ -12,7 +12,7 @@ from tau_coding.tui.app import TauTuiApp
 from tau_desk import Desk, calls, says
 from textual.pilot import Pilot
 
-SIGN = "intents on: read, write, edit, bash · require · /intent"
+SIGN = "intents on · /intent · require · read, write, edit, bash"
 
 
 def screen(app: TauTuiApp) -> str:
@@ -187,7 +187,7 @@ async def test_choosing_a_policy_changes_the_sign(desk: Desk):
         assert "intents, for this session: off" in screen(app)
         await pilot.press("escape")
         await pilot.pause(0.1)
-        assert "intents on: read, write, edit, bash · not required · /intent" in screen(app)
+        assert "intents on · /intent · asked for, not required · read, write, edit, bash" in screen(app)
 
 
 async def test_a_skill_keeps_taus_own_row(desk: Desk):

@@ -119,22 +119,24 @@ async def test_one_line_on_stderr_says_that_intents_are_on(desk: Desk, capsys):
     session = await desk.session([says("ok")])
     session.extension_runtime.set_ui_bridge(StderrUiBridge())
     await session.emit_pending_session_start()
-    assert capsys.readouterr().err == "[extension:info] intents on: read, write, edit, bash · adaptive · /intent\n"
+    assert capsys.readouterr().err == "[extension:info] intents on · /intent · adaptive · read, write, edit, bash\n"
 
 
 async def test_the_command_shows_state_and_last_calls_and_refuses_what_is_no_choice(desk: Desk):
     session = await desk.session(
         [calls(("bash", {"intent": "Say \x1b[2Jhi", "command": "echo hi"}), ("bash", {"command": "ls"})), says("ok")]
     )
-    assert session.handle_command("/intent").message.splitlines()[1:] == ["no call yet, nothing kept", "no call yet"]
+    assert session.handle_command("/intent").message.splitlines()[1:] == [
+        "no call yet; the ledger is opened with the first one"
+    ]
     await run(session)
     assert session.handle_command("/intent").message.splitlines() == [
-        "intents on: read, write, edit, bash · adaptive · /intent",
+        "intents on · /intent · adaptive · read, write, edit, bash",
         f"kept in {desk.project / '.git' / 'pi-intent'}",
-        "Say hi · ok · exit 0",
-        "  $ echo hi",
         "(no intent stated) · rejected",
         "  $ ls",
+        "Say hi · ok · exit 0",
+        "  $ echo hi",
     ]
     assert session.handle_command("/intent maybe").message == "maybe is not a choice: /intent [require|adaptive|off]"
     assert session.handle_command("/intent require").message == (

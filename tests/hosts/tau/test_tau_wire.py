@@ -18,7 +18,7 @@ from pi_intent.contract.rows import ROWS
 from pi_intent.ledger.calls import read_ledger
 
 WITH = ("-e", str(CHECKOUT))
-SIGN = "[extension:info] intents on: read, write, edit, bash · adaptive · /intent"
+SIGN = "[extension:info] intents on · /intent · adaptive · read, write, edit, bash"
 
 
 def call(tool: str, **arguments: Any) -> ScriptedCall:
