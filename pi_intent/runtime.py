@@ -129,7 +129,10 @@ class SessionRuntime:
             agent="main",
             version=__version__,
         )
-        return SessionJournal.open(info, environ=self.environ, on_problem=self.tell_once, strict=self.strict)
+        journal = SessionJournal.open(info, environ=self.environ, on_problem=self.tell_once, strict=self.strict)
+        if journal.location.git_dir is not None and journal.location.note is not None:
+            self.tell_once(journal.location.note)  # not in the repository's own folder, where somebody would look
+        return journal
 
     async def sync(self) -> None:
         """Wait until the disk has every record. Never raises."""

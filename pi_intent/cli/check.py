@@ -40,7 +40,8 @@ def check(tool: str, file: str, policy: Policy, as_json: bool) -> None:
     """Show what would run of one call of TOOL, or why it is refused.
 
     The call's arguments are read as JSON, as the model sent them, from FILE or standard input. Nothing is executed,
-    and the repairs that a host makes before or after are not made.
+    and the repairs that a host makes before or after are not made. Only the intent and the rationale decide: the
+    tool's own arguments are the tool's to judge, and a missing one is named when the call is refused anyway.
 
     A call that may run is printed as JSON: intent, rationale, intentSource, arguments (what the tool gets) and flags.
     A refusal is the text that the model would get, on standard error, and exit code 1; with --json it is

@@ -17,7 +17,7 @@ from pi_intent.errors import HostError
 from pi_intent.hosts.tau.install import NAME, PACKAGE
 from pi_intent.hosts.tau.locate import TESTED, TauCommand, find_tau
 from pi_intent.labels.printable import printable
-from pi_intent.ledger.location import find_ledger
+from pi_intent.ledger.location import find_ledger, obstacle
 from pi_intent.settings import LoadedSettings, ToolRule, load_settings, project_root
 from pi_intent.settings.wording import setting_path
 
@@ -38,7 +38,10 @@ class SettingInForce:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerState:
-    """What there is of a project's ledger; `note` is a sentence where it lies outside the repository."""
+    """What there is of a project's ledger.
+
+    `note` is a sentence where it lies outside the repository, `obstacle` says what keeps it from being written.
+    """
 
     path: Path
     segments: int
@@ -46,6 +49,7 @@ class LedgerState:
     oldest: str | None
     newest: str | None
     note: str | None
+    obstacle: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,12 +120,17 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
             if found.severity == "error"
         ]
         notes += _remarks(probe, shown={*problems, *notes})
+    ledger = ledger_state(cwd, environ)
+    if ledger.obstacle is not None:
+        then = "calls are refused" if loaded.settings.strict else "calls go on, but are not recorded"
+        told = f"the ledger {ledger.path} cannot be written ({ledger.obstacle}), so {then}: see who owns that folder"
+        (problems if loaded.settings.strict else notes).append(told)
     return Report(
         tau=tau,
         probe=probe,
         tools=tools,
         settings=tuple(in_force(loaded)),
-        ledger=ledger_state(cwd, environ),
+        ledger=ledger,
         problems=tuple(problems),
         notes=tuple(notes),
     )
@@ -190,6 +199,7 @@ def ledger_state(cwd: Path, environ: Mapping[str, str]) -> LedgerState:
         oldest=min(times, default=None),
         newest=max(times, default=None),
         note=location.note,
+        obstacle=obstacle(location),
     )
 
 
@@ -240,16 +250,17 @@ def _document(report: Report) -> dict[str, Any]:
 
 
 def _draw(report: Report) -> None:
+    from rich import filesize
     from rich.console import Console
     from rich.text import Text
 
     console = Console(highlight=False)
 
     def line(text: str, mark: str = "", style: str = "") -> None:
-        console.print(Text.assemble((mark, style), printable(text, width=1000)), soft_wrap=True)
+        console.print(Text.assemble((mark, style), printable(text, width=1000)), soft_wrap=not console.is_terminal)
 
     def title(text: str) -> None:
-        console.print(Text(f"\n{text}", "bold"), soft_wrap=True)
+        console.print(Text(f"\n{text}", "bold"))
 
     probe, ledger = report.probe, report.ledger
     line(f"pi-intent {pi_intent.__version__} in {PACKAGE}")
@@ -266,12 +277,14 @@ def _draw(report: Report) -> None:
     title("Settings in force")
     width = max(len(setting.key) for setting in report.settings)
     for setting in report.settings:
-        value = "as the host has it" if setting.value is None else json_text(setting.value)
+        unset = {"policy": "require where a person watches, else adaptive", "profile": "lean in Tau"}
+        value = unset.get(setting.key, "not set") if setting.value is None else json_text(setting.value)
         line(f"{value} · {setting.origin}", f"{printable(setting.key):{width}}  ")
     title("Ledger of this project")
     line(str(ledger.path))
     if ledger.segments:
-        line(f"{ledger.segments} segments, {ledger.size} bytes, records from {ledger.oldest} to {ledger.newest}")
+        files = "1 file" if ledger.segments == 1 else f"{ledger.segments} files"
+        line(f"{files}, {filesize.decimal(ledger.size)}, records from {ledger.oldest} to {ledger.newest}")
     else:
         line("no record yet")
     if ledger.note is not None:

@@ -126,6 +126,16 @@ def _state_home(environ: Mapping[str, str]) -> Path:
     return Path(home if os.path.isabs(home) else "/") / ".local" / "state"
 
 
+def obstacle(location: LedgerLocation) -> str | None:
+    """Say what would keep a ledger from being written, as far as can be seen without writing; None for nothing."""
+    for path in (location.segments, *location.segments.parents):
+        if os.path.lexists(path):
+            if not path.is_dir():
+                return f"{path} is not a folder"
+            return None if os.access(path, os.W_OK | os.X_OK) else f"{path} is not yours to write to"
+    return None
+
+
 def make_private_folder(folder: Path) -> None:
     """Create a folder that only its owner can enter, whatever the umask; missing parents likewise.
 

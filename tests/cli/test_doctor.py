@@ -126,13 +126,14 @@ def test_a_working_installation_is_proven_tool_by_tool_and_no_trace_is_left(mach
             "oldest": None,
             "newest": None,
             "note": None,
+            "obstacle": None,
         },
     }
 
 
 def test_the_report_for_people_says_the_same_in_plain_text(machine: Machine) -> None:
     write_shim(machine.extensions)
-    done = machine.doctor(NO_COLOR="1", FORCE_COLOR="1")
+    done = machine.doctor(NO_COLOR="1", FORCE_COLOR="1", COLUMNS="200")
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr, lines[-1]) == (0, "", "✓ All good.")
     assert "\x1b[3" not in done.stdout
@@ -425,6 +426,7 @@ def test_the_ledger_of_the_project_is_described_and_stays_as_it_is(tmp_path: Pat
         "oldest": min(times),
         "newest": max(times),
         "note": None,
+        "obstacle": None,
     }
     assert {path: path.read_bytes() for path in location.root.rglob("*") if path.is_file()} == files
 
