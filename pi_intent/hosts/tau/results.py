@@ -8,6 +8,7 @@ from typing import Any
 from tau_agent.tools import AgentToolResult
 
 from pi_intent.events import FileChange, OutcomePatch
+from pi_intent.facts import bash_facts, edit_facts, read_facts, write_facts
 from pi_intent.protocols import Settlement
 from pi_intent.types import JSONObject, Status
 
@@ -19,11 +20,12 @@ def settlement_of(
     tool_name: str,
     result: AgentToolResult,
     *,
+    arguments: JSONObject,
     reached: bool | None,
     files: tuple[FileChange, ...] = (),
     ran_args: JSONObject | None = None,
 ) -> Settlement:
-    """Say how a call ended that Tau reported without an error.
+    """Say how a call with these arguments ended, which Tau reported without an error.
 
     `reached` tells whether the tool itself ran; None where we could not see that, as when another extension supplies
     the tool.
@@ -40,7 +42,7 @@ def settlement_of(
         error=text if blocked else None,
         outcome=outcome,
         outcome_patch=patch,
-        facts=_facts(tool_name, details, files) if status in ("ok", "error") else None,
+        facts=_facts(tool_name, details, files, arguments, text) if status in ("ok", "error") else None,
         files=() if blocked else files,
         bytes_out=len(text.encode("utf-8", "surrogatepass")),
         ran_args=ran_args,
@@ -66,21 +68,20 @@ def _outcome(details: Mapping[str, Any]) -> tuple[str | None, OutcomePatch | Non
     return (outcome if isinstance(outcome, str) else None), None
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def _facts(tool_name: str, details: Mapping[str, Any], files: tuple[FileChange, ...]) -> str | None:
+def _facts(
+    tool_name: str, details: Mapping[str, Any], files: tuple[FileChange, ...], arguments: JSONObject, text: str
+) -> str | None:
     """Say in a few words what can be read off the result; None where nothing can."""
     match tool_name:
         case "bash" if isinstance(details.get("exit_code"), int):
-            return f"exit {details['exit_code']}"
+            return bash_facts(details["exit_code"], text)
         case "edit" if isinstance(details.get("edits"), int):
-            return _counted(details["edits"], "replacement")
-        case "write" if files:
-            return "created" if files[0].op == "create" else "replaced"
+            return edit_facts(details["edits"])
+        case "write" if files and files[0].op != "delete":
+            content = arguments.get("content")
+            return write_facts(files[0].op, content if isinstance(content, str) else None)
         case "read" if isinstance(details.get("truncation"), Mapping):  # else it was an image
-            lines = details["truncation"].get("output_lines")
-            return _counted(lines, "line") if isinstance(lines, int) else None
+            lines, size = (details["truncation"].get(name) for name in ("output_lines", "output_bytes"))
+            return read_facts(lines if isinstance(lines, int) else None, size if isinstance(size, int) else None)
         case _:
             return None

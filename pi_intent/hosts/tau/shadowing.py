@@ -151,6 +151,7 @@ class OuterLayer:
             return result, settlement_of(
                 name,
                 result,
+                arguments=running.ran_args or opened.call.arguments,
                 # Below another extension's tool there is no inner layer of ours to tell.
                 reached=running.reached if request.tool_source is None else None,
                 files=running.files,
