@@ -334,7 +334,7 @@ def test_a_missing_tau_is_named_with_what_to_install(tmp_path: Path, monkeypatch
     assert find_tau().parent == Path(sys.executable).parent
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(HostError, match=r'no "tau" command.*pip install "pi-intent\[tau\]"'):
+    with pytest.raises(HostError, match=r'no "tau" command.*pip install tau-ai'):
         find_tau()
     (tmp_path / "tau").touch(mode=0o755)
     assert find_tau() == tmp_path / "tau"

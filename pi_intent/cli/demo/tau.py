@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import IO
 
 from pi_intent.errors import HostError
-from pi_intent.hosts.tau import locate
 
 PROVIDER = "scripted"
 MODEL = "scripted-demo"
@@ -30,12 +30,17 @@ _GRACE = 3.0  # seconds to wind up (Tau ends its shell commands itself) before t
 
 
 def find_tau() -> Path:
-    """Return the `tau` command of this Python's environment, else the first one on PATH.
+    """Return the `tau` command of this Python's environment, which comes with us, else the first one on PATH.
 
     Raises `HostError` where there is none.
     """
-    own = os.path.dirname(sys.executable)
-    return locate.find_tau({**os.environ, "PATH": os.pathsep.join([own, os.environ.get("PATH", os.defpath)])}).path
+    beside = Path(sys.executable).with_name("tau")
+    if os.access(beside, os.X_OK):
+        return beside
+    found = shutil.which("tau")
+    if found is None:
+        raise HostError('there is no "tau" command here; install it with: pip install tau-ai')
+    return Path(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,7 +92,15 @@ async def test_every_call_has_one_start_and_one_end_and_both_are_kept(desk: Desk
         ("bash", "timeout"),
         ("read", "error"),
     ]
-    assert [end.facts for end in desk.ends] == [None, "1 line · 6 B", "1 replacement", "created · 1 line", "exit 3", None, None]
+    assert [end.facts for end in desk.ends] == [
+        None,
+        "1 line · 6 B",
+        "1 replacement",
+        "created · 1 line",
+        "exit 3",
+        None,
+        None,
+    ]
     kept = {record["id"]: record for record in desk.records if record["t"] == "call"}
     done = {record["id"]: record for record in desk.records if record["t"] == "done"}
     assert kept.keys() == done.keys() == {start.call_id for start in desk.starts}

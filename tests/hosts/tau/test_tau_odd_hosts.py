@@ -154,7 +154,7 @@ async def test_a_ledger_that_cannot_be_opened_is_told_on_the_screen(desk: Desk):
                 break
         told = [str(note.message) for note in app._notifications]
     assert desk.statuses == [("bash", "ok")] * 2
-    assert len([message for message in told if "the ledger" in message]) == 1
+    assert len([message for message in told if "could not be written" in message]) == 1
 
 
 async def test_a_flood_of_rules_in_a_project_is_not_a_flood_of_messages(desk: Desk, capsys):
