@@ -22,16 +22,23 @@ if TYPE_CHECKING:
         SettingsError,
     )
     from pi_intent.events import (
+        CheckInDecision,
+        CheckInRequest,
         FileChange,
+        GroupSummary,
         OutcomePatch,
         ToolEvent,
         ToolExecutionEnd,
         ToolExecutionStart,
         ToolExecutionUpdate,
+        ToolIntentUpdate,
         event_to_json,
         parse_event,
     )
+    from pi_intent.labels.board import CallLabel, GroupHeader, LabelBoard
     from pi_intent.labels.printable import printable
+    from pi_intent.labels.reader import IntentReader
+    from pi_intent.labels.settled import settled_text
     from pi_intent.sinks import MemorySink, subscribe
     from pi_intent.types import IntentCall
 
@@ -51,16 +58,23 @@ _HOME = {
         "SettingsError",
     ),
     "pi_intent.events": (
+        "CheckInDecision",
+        "CheckInRequest",
         "FileChange",
+        "GroupSummary",
         "OutcomePatch",
         "ToolEvent",
         "ToolExecutionEnd",
         "ToolExecutionStart",
         "ToolExecutionUpdate",
+        "ToolIntentUpdate",
         "event_to_json",
         "parse_event",
     ),
+    "pi_intent.labels.board": ("CallLabel", "GroupHeader", "LabelBoard"),
     "pi_intent.labels.printable": ("printable",),
+    "pi_intent.labels.reader": ("IntentReader",),
+    "pi_intent.labels.settled": ("settled_text",),
     "pi_intent.sinks": ("MemorySink", "subscribe"),
     "pi_intent.types": ("IntentCall",),
 }
@@ -68,12 +82,19 @@ _MODULES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "INTENT_MARKER",
+    "CallLabel",
+    "CheckInDecision",
+    "CheckInRequest",
     "EventError",
     "FileChange",
+    "GroupHeader",
+    "GroupSummary",
     "HostError",
     "InjectionSkipped",
     "IntentCall",
+    "IntentReader",
     "IntentRejected",
+    "LabelBoard",
     "LedgerError",
     "MemorySink",
     "OutcomePatch",
@@ -83,12 +104,14 @@ __all__ = [
     "ToolExecutionEnd",
     "ToolExecutionStart",
     "ToolExecutionUpdate",
+    "ToolIntentUpdate",
     "event_to_json",
     "inject_intent",
     "parse_event",
     "printable",
     "read_call",
     "remove_intent",
+    "settled_text",
     "subscribe",
 ]
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from pi_intent.errors import EventError
 from pi_intent.types import Code, Flag, Host, IntentSource, JSONObject, JSONValue, Status
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 def _camel(name: str) -> str:
@@ -46,28 +49,64 @@ class OutcomePatch:
     to: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# Comparing and showing are written once here, because having them generated for each event takes three milliseconds
+# of every start of a host.
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
 class Event:
-    """What every event says of its call.
+    """What every event says of where it happened.
 
-    `call_id` is ours and unique; `tool_call_id` is the host's and unique within one turn only; `group_id` is
-    one assistant message; `seq` grows within a session and is taken when the state changes.
+    `group_id` is one assistant message; `seq` grows within a session and is taken when the state changes.
     """
 
     __pydantic_config__: ClassVar[dict[str, Any]] = _WIRE
 
-    call_id: str
-    tool_call_id: str
     session_id: str
     agent_id: str
     group_id: str
     seq: int
     host: Host
+
+    def _values(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Event) or type(other) is not type(self):
+            return NotImplemented
+        return self._values() == other._values()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values().values()))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._values().items())})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, init=False, repr=False, eq=False)
+class CallEvent(Event):
+    """What every event of one call says besides.
+
+    `call_id` is ours and unique; `tool_call_id` is the host's and unique within one turn only.
+    """
+
+    call_id: str
+    tool_call_id: str
     tool_name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolExecutionStart(Event):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class ToolIntentUpdate(CallEvent):
+    """The model is still writing the call: `intent` is all that can be shown of it so far, '' before the first piece.
+
+    `complete` says that no more of it will come. Transient: it is not stored, and whoever misses it misses nothing.
+    """
+
+    type: Literal["tool_intent_update"] = "tool_intent_update"
+    intent: str
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class ToolExecutionStart(CallEvent):
     """A call was read; `args` is what the tool gets, `{}` where the model sent no object."""
 
     type: Literal["tool_execution_start"] = "tool_execution_start"
@@ -81,8 +120,8 @@ class ToolExecutionStart(Event):
     flags: tuple[Flag, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolExecutionUpdate(Event):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class ToolExecutionUpdate(CallEvent):
     """The call goes on: a partial result, other arguments than announced, or a move to the background."""
 
     type: Literal["tool_execution_update"] = "tool_execution_update"
@@ -91,8 +130,8 @@ class ToolExecutionUpdate(Event):
     backgrounded: bool | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolExecutionEnd(Event):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class ToolExecutionEnd(CallEvent):
     """The call settled. `result` is the host's own object and never leaves the process."""
 
     type: Literal["tool_execution_end"] = "tool_execution_end"
@@ -107,20 +146,55 @@ class ToolExecutionEnd(Event):
     files: tuple[FileChange, ...] = ()
 
 
-ToolEvent = ToolExecutionStart | ToolExecutionUpdate | ToolExecutionEnd
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class CheckInRequest(CallEvent):
+    """A person is asked before the call runs; `request` is the literal action that they are shown."""
+
+    type: Literal["check_in_request"] = "check_in_request"
+    request: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class CheckInDecision(CallEvent):
+    """The answer to a request: by whom or what, and with which note to the model."""
+
+    type: Literal["check_in_decision"] = "check_in_decision"
+    approved: bool
+    by: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class GroupSummary(Event):
+    """A host's own summary of a group of calls; it belongs to none of them."""
+
+    type: Literal["group_summary"] = "group_summary"
+    text: str
+
+
+ToolEvent = (
+    ToolIntentUpdate
+    | ToolExecutionStart
+    | ToolExecutionUpdate
+    | ToolExecutionEnd
+    | CheckInRequest
+    | CheckInDecision
+    | GroupSummary
+)
+"""Every event there is; `type` tells them apart."""
 
 _IN_PROCESS = {"result"}
+_FIRST = ("type", "call_id", "tool_call_id")
 
 
 def _wire_names(event_class: type[Any]) -> tuple[tuple[str, str], ...]:
     names = [field.name for field in fields(event_class) if field.name not in _IN_PROCESS]
-    names.sort(key=lambda name: name != "type")
+    names.sort(key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
     return tuple((name, _camel(name)) for name in names)
 
 
 _WIRE_NAMES: dict[type[Any], tuple[tuple[str, str], ...]] = {
-    event_class: _wire_names(event_class)
-    for event_class in (ToolExecutionStart, ToolExecutionUpdate, ToolExecutionEnd)
+    event_class: _wire_names(event_class) for event_class in get_args(ToolEvent)
 }
 
 
@@ -150,7 +224,8 @@ def event_to_json(event: ToolEvent) -> str:
     try:
         return json.dumps(record, ensure_ascii=True, separators=(",", ":"), default=repr)
     except (RecursionError, ValueError):
-        record["args"] = {}
+        if "args" in record:
+            record["args"] = {}
         if isinstance(event, ToolExecutionStart):
             record["flags"] = [*event.flags, "unserialisable"]
         record.pop("partialResult", None)
@@ -164,6 +239,16 @@ def _adapter() -> Any:
     return TypeAdapter[Any](Annotated[ToolEvent, Discriminator("type")])
 
 
+def _complaint(error: ValidationError) -> str:
+    """Say what is wrong in words of ours alone: the text at hand may be long, and anybody's."""
+    first = error.errors(include_url=False, include_input=False)[0]
+    where = first["loc"][:2]
+    if not where:  # the only message that repeats what was sent
+        return "it is not an object whose `type` is one of ours"
+    what = "nested too deeply to be read" if where[1:] == ("args",) and first["loc"] != where else first["msg"]
+    return f"{'.'.join(str(part) for part in where)}: {what}"
+
+
 def parse_event(text: str | bytes) -> ToolEvent:
     """Read one event from JSON text; fields we do not know are ignored.
 
@@ -174,9 +259,7 @@ def parse_event(text: str | bytes) -> ToolEvent:
     try:
         event: ToolEvent = _adapter().validate_python(json.loads(text))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise EventError(f"not an event of pi-intent: {where or 'the whole'}: {first['msg']}") from error
+        raise EventError(f"not an event of pi-intent: {_complaint(error)}") from error
     except (ValueError, RecursionError) as error:
         raise EventError("not an event of pi-intent: the text is not JSON that can be read") from error
     return event

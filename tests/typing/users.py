@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import assert_never, assert_type
 
 from pi_intent import (
+    CheckInDecision,
+    CheckInRequest,
+    GroupSummary,
     IntentCall,
     IntentRejected,
     MemorySink,
@@ -12,6 +15,7 @@ from pi_intent import (
     ToolExecutionEnd,
     ToolExecutionStart,
     ToolExecutionUpdate,
+    ToolIntentUpdate,
     parse_event,
     printable,
     read_call,
@@ -21,12 +25,20 @@ from pi_intent import (
 
 def listen(event: ToolEvent) -> None:
     match event:
+        case ToolIntentUpdate():
+            assert_type(event.complete, bool)
         case ToolExecutionStart():
             assert_type(event.intent, str | None)
         case ToolExecutionUpdate():
             assert_type(event.backgrounded, bool | None)
         case ToolExecutionEnd():
             assert_type(event.duration_ms, int)
+        case CheckInRequest():
+            assert_type(event.request, str)
+        case CheckInDecision():
+            assert_type(event.approved, bool)
+        case GroupSummary():
+            assert_type(event.text, str)
         case _:
             assert_never(event)
 
