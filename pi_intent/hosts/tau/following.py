@@ -44,6 +44,9 @@ def follow(extension: TauExtension) -> None:
             session = extension.session()
             await _settle(session, session.take_ended(event.tool_call_id), event.result)
 
+    async def agent_start(event: Any, context: Any) -> None:
+        extension.session().turn_groups.clear()
+
     async def agent_settled(event: Any, context: Any) -> None:
         session = extension.session()
         await _settle_waiting(session, "interrupted")
@@ -78,5 +81,5 @@ def follow(extension: TauExtension) -> None:
         request = extension.request(session, call.tool_name, call.tool_call_id, call.arguments, session.group_id)
         session.pipeline.settle_unopened(request, settlement)
 
-    for handler in (message_end, tool_execution_end, agent_settled, session_start, session_shutdown):
+    for handler in (agent_start, message_end, tool_execution_end, agent_settled, session_start, session_shutdown):
         extension.tau.on(handler.__name__, handler)

@@ -20,6 +20,9 @@ def greet(extension: TauExtension) -> None:
         extension.tau.context.ui.components.set_slot_widget(
             SLOT, lambda theme: _sign(extension), placement="below_prompt"
         )
+        from pi_intent.hosts.tau.view import mount  # Textual's widgets: only where there is a screen
+
+        mount(extension)
     else:
         extension.tau.notify(sign_text(extension))
     for problem in extension.take_problems():

@@ -7,11 +7,13 @@ who was rejected how often, what the person chose with `/intent`, the open segme
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import Counter
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from pi_intent.events import ToolEvent, ToolExecutionEnd, ToolExecutionStart
+from pi_intent.labels.board import CallLabel, LabelBoard
 from pi_intent.pipeline import Pipeline
 from pi_intent.runtime import SessionRuntime
 from pi_intent.types import Policy
@@ -53,6 +55,9 @@ class TauSession:
         """By Tau's id, the calls of the last assistant message that our executor took and Tau has not reported on."""
         self.reported: Counter[str] = Counter()
         """By Tau's id, the calls whose end Tau has told and whose result message is to come."""
+        self.board = LabelBoard()
+        self.turn_groups: set[str] = set()
+        """The assistant messages since the person last asked for something."""
         self._recent: dict[str, PastCall] = {}
         self._syncing: asyncio.Task[None] | None = None
         runtime.pipeline.sinks.subscribe(self._remember)
@@ -62,7 +67,13 @@ class TauSession:
         """The last calls, oldest first."""
         return list(self._recent.values())
 
+    @property
+    def turn_labels(self) -> tuple[CallLabel, ...]:
+        """The labels of the calls since the person last asked for something, those of the latest groups."""
+        return tuple(label for label in self.board.labels if label.group_id in self.turn_groups)
+
     def _remember(self, event: ToolEvent) -> None:
+        self.board.apply(event, time.monotonic() * 1000)
         if isinstance(event, ToolExecutionStart):
             self._recent[event.call_id] = PastCall(event)
             if len(self._recent) > RECENT:
@@ -74,6 +85,7 @@ class TauSession:
         """Begin the calls of one assistant message."""
         self.turn += 1
         self.group_id = group_id
+        self.turn_groups.add(group_id)
         self.waiting = calls
         self.ran.clear()
         self.reported.clear()

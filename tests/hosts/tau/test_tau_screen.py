@@ -2,76 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-
 import pytest
-from tau_coding.paths import TauPaths
-from tau_coding.session_manager import SessionManager
-from tau_coding.tui.app import TauTuiApp
+from tau_agent.session import JsonlSessionStorage
 from tau_desk import Desk, calls, says
-from textual.pilot import Pilot
+from tau_screen import actions, managed, running, screen, settle, type_in
 
 SIGN = "intents on · /intent · require · read, write, edit, bash"
-
-
-def screen(app: TauTuiApp) -> str:
-    """Return the characters on the screen."""
-    return "\n".join(strip.text.rstrip() for strip in app.screen._compositor.render_strips())
-
-
-def actions(app: TauTuiApp) -> list[object]:
-    """Return everything on the screen that a click would trigger."""
-    return [
-        segment.style.meta["@click"]
-        for strip in app.screen._compositor.render_strips()
-        for segment in strip
-        if segment.style is not None and segment.style.meta and "@click" in segment.style.meta
-    ]
-
-
-async def settle(pilot: Pilot[None], app: TauTuiApp) -> None:
-    for _ in range(400):
-        await pilot.pause(0.02)
-        if not app.session.is_running and app._prompt_worker is None:
-            break
-    else:
-        raise AssertionError("the run did not end")
-    await pilot.pause(0.1)
-
-
-async def type_in(pilot: Pilot[None], app: TauTuiApp, text: str) -> None:
-    prompt = app.query_one("#prompt")
-    prompt.value = text
-    prompt.focus()
-    await pilot.pause()
-    await pilot.press("escape")  # closes the completions; nothing runs, so it interrupts nothing
-    await pilot.press("enter")
-    await pilot.pause()
-    await settle(pilot, app)
-
-
-@asynccontextmanager
-async def running(session, size=(120, 50)) -> AsyncIterator[tuple[Pilot[None], TauTuiApp]]:
-    app = TauTuiApp(session)
-    async with app.run_test(size=size) as pilot:
-        await pilot.pause()
-        await settle(pilot, app)
-        yield pilot, app
-
-
-async def managed(desk: Desk, turns):
-    manager = SessionManager(TauPaths(home=desk.home, agents_home=desk.root / "agents"))
-    record = manager.create_session(cwd=desk.project, model="m")
-    from tau_agent.session import JsonlSessionStorage
-
-    return (
-        manager,
-        record,
-        await desk.session(
-            turns, session_manager=manager, session_id=record.id, storage=JsonlSessionStorage(record.path)
-        ),
-    )
 
 
 async def test_rows_show_the_intent_first_and_the_real_target_under_it(desk: Desk):
@@ -152,8 +88,6 @@ async def test_a_restored_session_draws_the_rows_that_it_had(desk: Desk):
     async for _ in session.prompt("go"):
         pass
     await session.aclose()
-    from tau_agent.session import JsonlSessionStorage
-
     again = await desk.session(
         [], session_manager=manager, session_id=record.id, storage=JsonlSessionStorage(record.path)
     )
