@@ -13,7 +13,7 @@ from pi_intent.contract.rejections import STOP_AFTER_ROUNDS
 from pi_intent.contract.rounds import Rounds
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import IntentRejected, LedgerError
-from pi_intent.events import ToolExecutionEnd, ToolExecutionStart, ToolExecutionUpdate
+from pi_intent.events import ToolExecutionEnd, ToolExecutionStart, ToolExecutionUpdate, ToolIntentUpdate
 from pi_intent.protocols import CallContext, Journal, Settlement
 from pi_intent.sinks import FanOut
 from pi_intent.types import Code, Flag, Host, IntentCall, JSONObject, Policy, Profile, Status
@@ -42,6 +42,8 @@ class CallRequest(NamedTuple):
     tool_source: str | None = None
     parent_call_id: str | None = None
     model: str | None = None
+    call_id: str | None = None
+    """The id under which a label of the call was shown while it was written; None where none was."""
 
 
 def target_of(tool_name: str, arguments: JSONObject) -> str:
@@ -207,7 +209,7 @@ class Pipeline:
         if request.redact_args:
             call = _with_flags(call, "redact_args")
         start = ToolExecutionStart(
-            call_id=self.new_id(),
+            call_id=request.call_id or self.new_id(),
             tool_call_id=request.tool_call_id,
             session_id=self.session_id,
             agent_id=request.agent_id,
@@ -244,6 +246,39 @@ class Pipeline:
             opened.settle(failure("denied", str(veto)))
             raise veto
         return opened
+
+    def streamed(
+        self, *, call_id: str, tool_call_id: str, tool_name: str, group_id: str, intent: str, complete: bool
+    ) -> None:
+        """Tell what can be shown of the intent of a call that is still being written. Nothing is kept of it."""
+        self.sinks.emit(
+            ToolIntentUpdate(
+                **self._named(call_id, tool_call_id, tool_name, group_id), intent=intent, complete=complete
+            )
+        )
+
+    def abandoned(self, *, call_id: str, tool_call_id: str, tool_name: str, group_id: str) -> None:
+        """Tell that a call of which something was shown never came: an end without a start, which nothing keeps."""
+        self.sinks.emit(
+            ToolExecutionEnd(
+                **self._named(call_id, tool_call_id, tool_name, group_id),
+                status="interrupted",
+                is_error=True,
+                duration_ms=0,
+            )
+        )
+
+    def _named(self, call_id: str, tool_call_id: str, tool_name: str, group_id: str) -> dict[str, Any]:
+        return {
+            "call_id": call_id,
+            "tool_call_id": tool_call_id,
+            "tool_name": tool_name,
+            "group_id": group_id,
+            "session_id": self.session_id,
+            "agent_id": "main",
+            "host": self.host,
+            "seq": self._next(),
+        }
 
     def update(self, start: ToolExecutionStart, arguments: JSONObject, partial_result: Any) -> None:
         """Tell that a call goes on; `OpenCall.update` is the way to call it."""

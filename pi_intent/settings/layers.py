@@ -11,7 +11,8 @@ from pi_intent.settings.wording import Source, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
 _TOOL_KEYS = ("policy", "profile", "budget", "redact_args")
-KEYS = (*_TOOL_KEYS, "strict")
+_LOOKS = ("live", "checkpoints")  # no matter of strictness, and so the user's alone
+KEYS = (*_TOOL_KEYS, "strict", *_LOOKS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,8 @@ class Layer:
     budget: int | None = None
     redact_args: bool | None = None
     strict: bool | None = None
+    live: bool | None = None
+    checkpoints: bool | None = None
     tools: tuple[ToolRule, ...] = ()
 
 
@@ -48,7 +51,7 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
             origins |= {setting_path("tools", rule.pattern, key): rule.origin for key in _said(rule, _TOOL_KEYS)}
     refused: list[str] = []
     if project is not None:
-        project = _without_profiles(project, refused)
+        project = _without_looks(project, refused)
         settings = _raise(settings, project, origins, refused)
     idle = [sentence for layer in layers for sentence in _idle(layer, settings.tools + settings.floors)]
     return Merged(settings=settings, origins=origins, warnings=(*idle, *refused))
@@ -59,8 +62,8 @@ def _said(table: Layer | ToolRule, keys: tuple[str, ...]) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _without_profiles(project: Layer, warnings: list[str]) -> Layer:
-    """Return the project's layer without its profiles: how much a schema explains is not a matter of strictness."""
+def _without_looks(project: Layer, warnings: list[str]) -> Layer:
+    """Return the project's layer without its profiles and what else is no matter of strictness."""
     scopes: list[tuple[Layer | ToolRule, tuple[str, ...]]] = [(project, ())]
     scopes += [(rule, ("tools", rule.pattern)) for rule in project.tools]
     warnings += [
@@ -69,7 +72,12 @@ def _without_profiles(project: Layer, warnings: list[str]) -> Layer:
         for table, path in scopes
         if table.profile is not None
     ]
-    return replace(project, profile=None, tools=tuple(replace(rule, profile=None) for rule in project.tools))
+    warnings += [
+        f"{project.source.where(key)} does not count: set it in your own config.toml."
+        for key in _said(project, _LOOKS)
+    ]
+    tools = tuple(replace(rule, profile=None) for rule in project.tools)
+    return replace(project, profile=None, live=None, checkpoints=None, tools=tools)
 
 
 def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings: list[str]) -> Settings:

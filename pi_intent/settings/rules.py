@@ -67,6 +67,8 @@ class Settings:
     budget: int = DEFAULT_BUDGET
     redact_args: bool = False
     strict: bool = False
+    live: bool = True
+    checkpoints: bool = False
     tools: tuple[ToolRule, ...] = ()
     floors: tuple[ToolRule, ...] = ()
     off: bool = False

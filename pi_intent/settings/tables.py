@@ -27,6 +27,8 @@ _EXPECTED = {
     "budget": "a whole number from 1 to 100",
     "redact_args": "true or false",
     "strict": "true or false",
+    "live": "true or false",
+    "checkpoints": "true or false",
 }
 
 
@@ -39,6 +41,8 @@ class _ToolTable(BaseModel):
 
 class _TopTable(_ToolTable):
     strict: bool | None = None
+    live: bool | None = None
+    checkpoints: bool | None = None
 
 
 _TOOL_KEYS = tuple(_ToolTable.model_fields)
@@ -66,6 +70,8 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
         budget=top.budget,
         redact_args=top.redact_args,
         strict=top.strict,
+        live=top.live,
+        checkpoints=top.checkpoints,
         tools=tuple(_rules(data.get("tools"), source, typed, warnings)),
     )
     return layer, warnings
@@ -115,7 +121,7 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
 
 
 def _not_for_a_tool(key: str, pattern: str, said: object) -> str:
-    if key == "strict":
+    if key in _TOP_KEYS and key not in _TOOL_KEYS:
         return "cannot be set for one tool; set it at the top of the file."
     if guess := nearest(key, _TOOL_KEYS):
         return f'is not a setting of a tool; did you mean "{guess}"?'

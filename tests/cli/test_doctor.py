@@ -118,6 +118,8 @@ def test_a_working_installation_is_proven_tool_by_tool_and_no_trace_is_left(mach
             {"key": "budget", "value": 3, "origin": "default"},
             {"key": "redact_args", "value": False, "origin": "default"},
             {"key": "strict", "value": False, "origin": "default"},
+            {"key": "live", "value": True, "origin": "default"},
+            {"key": "checkpoints", "value": False, "origin": "default"},
         ],
         "ledger": {
             "path": str(machine.project / ".git" / "pi-intent"),

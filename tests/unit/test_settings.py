@@ -66,7 +66,9 @@ def test_without_any_source_the_defaults_hold(machine: Machine) -> None:
         settings=Settings(
             policy=None, profile=None, budget=3, redact_args=False, strict=False, tools=(), floors=(), off=False
         ),
-        origins=dict.fromkeys(["policy", "profile", "budget", "redact_args", "strict", "off"], "default"),
+        origins=dict.fromkeys(
+            ["policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "off"], "default"
+        ),
         warnings=(),
         files=(),
     )
@@ -117,6 +119,8 @@ def test_each_source_overrides_the_ones_before_it_key_by_key(machine: Machine) -
             "budget": path,
             "redact_args": "default",
             "strict": path,
+            "live": "default",
+            "checkpoints": "default",
             "off": "default",
             "tools.bash.policy": path,
             "tools.read.policy": "command line",
@@ -367,7 +371,8 @@ def test_a_project_has_no_say_in_the_profile_and_cannot_switch_us_off(machine: M
     )
     assert loaded.warnings == (
         f"{path}: off cannot be set here; set PI_INTENT=off in the environment.",
-        f"{path}: PI_INTENT is not a setting; the settings are policy, profile, budget, redact_args, strict, tools.",
+        f"{path}: PI_INTENT is not a setting; "
+        "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tools.",
         f"{path}: tools.bash.off is not a setting of a tool; those are policy, profile, budget, redact_args.",
         f"{path}: profile does not count: a project's file only sets how strict to be. "
         "Choose the profile in your own config.toml.",
@@ -559,7 +564,8 @@ POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
         ('polcy = "omit"', 'polcy is not a setting; did you mean "policy"?'),
         (
             '"live screen" = 1',
-            '"live screen" is not a setting; the settings are policy, profile, budget, redact_args, strict, tools.',
+            '"live screen" is not a setting; '
+            "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tools.",
         ),
         ('tools = "bash"', 'tools is "bash", but must be a table of tool names.'),
         ("[tools]\nbudget = 5", f"tools.budget is 5, but must be {POLICY_WORDS}, or a table of settings."),

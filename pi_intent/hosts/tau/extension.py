@@ -156,7 +156,10 @@ class TauExtension:
     def row(self, tool_name: str, arguments: Mapping[str, Any]) -> str | None:
         """Draw a call of a shadowed tool; None where Tau shall draw it."""
         shadow = self.shadows.get(tool_name)
-        return None if shadow is None or not shadow.injected else call_row(tool_name, arguments)
+        if shadow is None or not shadow.injected:
+            return None
+        shown = self.session().shown
+        return call_row(tool_name, arguments, "" if shown is None else shown.ends.of(tool_name, arguments))
 
     def settings_of(self, tool_name: str) -> ToolSettings:
         """Return what is set for a tool, before what the person chose for the session."""

@@ -12,6 +12,7 @@ from pi_intent.hosts.tau.extension import TauExtension
 from pi_intent.hosts.tau.results import ABORTED
 from pi_intent.hosts.tau.screen import greet
 from pi_intent.hosts.tau.session import SESSIONS, HostCall, TauSession
+from pi_intent.hosts.tau.streaming import StreamedMessage
 from pi_intent.pipeline import failure
 from pi_intent.protocols import Settlement
 from pi_intent.runtime import new_id
@@ -26,14 +27,22 @@ def follow(extension: TauExtension) -> None:
         session = extension.session()
         if message.role == "assistant":
             await _settle_waiting(session, "interrupted")
+            written, session.message = session.message, None
             session.announce(
-                new_id(),
+                new_id() if written is None else written.group_id,
                 [
-                    HostCall(call.id, call.name, call.arguments)
-                    for call in message.tool_calls
+                    HostCall(
+                        call.id,
+                        call.name,
+                        call.arguments,
+                        None if written is None else written.take(position, call.name),
+                    )
+                    for position, call in enumerate(message.tool_calls)
                     if call.name in extension.shadows
                 ],
             )
+            if written is not None:
+                written.abandon()
             if session.runtime.journal is not None:
                 session.runtime.journal.look_at_head()
         elif message.role == "toolResult":
@@ -47,8 +56,20 @@ def follow(extension: TauExtension) -> None:
     async def agent_start(event: Any, context: Any) -> None:
         extension.session().turn_groups.clear()
 
+    async def turn_start(event: Any, context: Any) -> None:
+        session = extension.session()
+        _abandon(session)
+        if not extension.loaded.settings.live:
+            return
+        from pi_intent.hosts.tau import live  # with the first request, not at start
+
+        if live.install_tee():
+            session.message = StreamedMessage(extension.shadows, session)
+            live.LISTENER.set(session.message)
+
     async def agent_settled(event: Any, context: Any) -> None:
         session = extension.session()
+        _abandon(session)
         await _settle_waiting(session, "interrupted")
         session.pipeline.settle_all("interrupted")
         await session.runtime.sync()
@@ -65,6 +86,14 @@ def follow(extension: TauExtension) -> None:
             session.runtime.close()
             SESSIONS.forget(session)
 
+    def _abandon(session: TauSession) -> None:
+        written, session.message = session.message, None
+        if written is not None:
+            from pi_intent.hosts.tau import live
+
+            live.LISTENER.set(None)
+            written.abandon()
+
     async def _settle(session: TauSession, call: HostCall | None, result: Any) -> None:
         """End a call that Tau ended without our executor."""
         if call is not None:
@@ -79,7 +108,16 @@ def follow(extension: TauExtension) -> None:
     async def _tell(session: TauSession, call: HostCall, settlement: Settlement) -> None:
         await session.runtime.start()
         request = extension.request(session, call.tool_name, call.tool_call_id, call.arguments, session.group_id)
+        request = request._replace(call_id=call.call_id)
         session.pipeline.settle_unopened(request, settlement)
 
-    for handler in (agent_start, message_end, tool_execution_end, agent_settled, session_start, session_shutdown):
+    for handler in (
+        agent_start,
+        turn_start,
+        message_end,
+        tool_execution_end,
+        agent_settled,
+        session_start,
+        session_shutdown,
+    ):
         extension.tau.on(handler.__name__, handler)

@@ -8,7 +8,6 @@ from typing import Any
 from tau_agent.tools import AgentToolResult
 
 from pi_intent.events import FileChange, OutcomePatch
-from pi_intent.facts import bash_facts, edit_facts, read_facts, write_facts
 from pi_intent.protocols import Settlement
 from pi_intent.types import JSONObject, Status
 
@@ -72,6 +71,8 @@ def _facts(
     tool_name: str, details: Mapping[str, Any], files: tuple[FileChange, ...], arguments: JSONObject, text: str
 ) -> str | None:
     """Say in a few words what can be read off the result; None where nothing can."""
+    from pi_intent.facts import bash_facts, edit_facts, read_facts, write_facts  # with the first result, not at start
+
     match tool_name:
         case "bash" if isinstance(details.get("exit_code"), int):
             return bash_facts(details["exit_code"], text)

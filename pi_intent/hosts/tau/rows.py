@@ -14,17 +14,18 @@ _WIDTH = 200
 _MOST_LINES = 12
 
 
-def call_row(tool_name: str, arguments: Mapping[str, JSONValue]) -> str:
+def call_row(tool_name: str, arguments: Mapping[str, JSONValue], came_of_it: str = "") -> str:
     """Return one call's row as literal text: the stated intent and the target, or the target alone.
 
-    Never empty: where we return nothing Tau draws the arguments as they are.
+    What came of the call stands after the label and never instead of it. Never empty: where we return nothing Tau
+    draws the arguments as they are.
     """
     target = target_lines(tool_name, arguments)
     stated = arguments.get(INTENT)
     label = printable(stated, width=_WIDTH) if isinstance(stated, str) else ""
-    if label:
-        return MARK + "\n  ".join([label, *target])
-    return MARK + "\n  ".join(target)
+    first, *rest = [label, *target] if label else target
+    after = printable(came_of_it, width=_WIDTH)
+    return MARK + "\n  ".join([f"{first} · {after}" if after else first, *rest])
 
 
 def target_lines(tool_name: str, arguments: Mapping[str, JSONValue]) -> list[str]:

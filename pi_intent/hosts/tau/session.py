@@ -7,16 +7,18 @@ who was rejected how often, what the person chose with `/intent`, the open segme
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from pi_intent.events import ToolEvent, ToolExecutionEnd, ToolExecutionStart
-from pi_intent.labels.board import CallLabel, LabelBoard
+from pi_intent.hosts.tau.streaming import StreamedMessage
 from pi_intent.pipeline import Pipeline
 from pi_intent.runtime import SessionRuntime
 from pi_intent.types import Policy
+
+if TYPE_CHECKING:
+    from pi_intent.hosts.tau.shown import Shown
 
 RECENT = 8
 """How many of the last calls `/intent` shows."""
@@ -32,6 +34,8 @@ class HostCall(NamedTuple):
     tool_call_id: str
     tool_name: str
     arguments: object
+    call_id: str | None = None
+    """The id under which a label of it was shown while it was written."""
 
 
 class PastCall(NamedTuple):
@@ -50,12 +54,15 @@ class TauSession:
         self.override: Policy | None = None
         self.turn = 0
         self.group_id = ""
+        self.message: StreamedMessage | None = None
+        """The assistant message that is being written."""
         self.waiting: list[HostCall] = []
         self.ran: Counter[str] = Counter()
         """By Tau's id, the calls of the last assistant message that our executor took and Tau has not reported on."""
         self.reported: Counter[str] = Counter()
         """By Tau's id, the calls whose end Tau has told and whose result message is to come."""
-        self.board = LabelBoard()
+        self.shown: Shown | None = None
+        """What a screen shows of the session; None where there is none."""
         self.turn_groups: set[str] = set()
         """The assistant messages since the person last asked for something."""
         self._recent: dict[str, PastCall] = {}
@@ -67,13 +74,16 @@ class TauSession:
         """The last calls, oldest first."""
         return list(self._recent.values())
 
-    @property
-    def turn_labels(self) -> tuple[CallLabel, ...]:
-        """The labels of the calls since the person last asked for something, those of the latest groups."""
-        return tuple(label for label in self.board.labels if label.group_id in self.turn_groups)
+    def show(self) -> Shown:
+        """Begin to keep what a screen shows, if nothing does yet."""
+        if self.shown is None:
+            from pi_intent.hosts.tau.shown import Shown  # a session without a screen has no use for it
+
+            self.shown = Shown()
+            self.runtime.pipeline.sinks.subscribe(self.shown.apply)
+        return self.shown
 
     def _remember(self, event: ToolEvent) -> None:
-        self.board.apply(event, time.monotonic() * 1000)
         if isinstance(event, ToolExecutionStart):
             self._recent[event.call_id] = PastCall(event)
             if len(self._recent) > RECENT:

@@ -12,6 +12,7 @@ from tau_coding.tools import create_coding_tools
 from pi_intent.contract.rows import ROWS
 from pi_intent.hosts.tau import layers, plain
 from pi_intent.hosts.tau.command import register_command
+from pi_intent.hosts.tau.compaction import remember_after_compaction
 from pi_intent.hosts.tau.extension import TauExtension
 from pi_intent.hosts.tau.following import follow
 from pi_intent.hosts.tau.shadowing import InnerLayer, Shadowing
@@ -40,4 +41,9 @@ def setup(tau: ExtensionAPI) -> None:
     else:
         plain.shadow_plainly(extension)
     follow(extension)
+    remember_after_compaction(extension)
+    if extension.loaded.settings.checkpoints:
+        from pi_intent.hosts.tau.checkpoints import name_checkpoints  # only who asked for them pays for them
+
+        name_checkpoints(extension, checkpoints=True)
     register_command(extension)

@@ -123,10 +123,12 @@ class OuterLayer:
         extension, name = self._extension, self._name
         session = extension.session()
         await session.runtime.start()
-        announced = session.take(tool_call_id) is not None
+        announced = session.take(tool_call_id)
         # Somebody may run the tool without a session's events: such a call is a message of its own.
-        group_id = session.group_id if announced else new_id()
+        group_id = session.group_id if announced is not None else new_id()
         request = extension.request(session, name, tool_call_id, arguments, group_id)
+        if announced is not None and announced.call_id is not None:
+            request = request._replace(call_id=announced.call_id)
 
         async def delegate(opened: OpenCall) -> tuple[AgentToolResult, Settlement]:
             running = Running(opened)

@@ -38,6 +38,7 @@ class Ticking(Static):
     def __init__(self, session: TauSession, *, rows: int) -> None:
         super().__init__("", markup=False)
         self._session = session
+        self._shown = session.show()
         self._drawn = ""
         self._still = os.environ.get("TEXTUAL_ANIMATIONS", "full").lower() != "full"
         self.styles.height = rows
@@ -68,8 +69,8 @@ class Header(Ticking):
     """One line above the prompt: what the running group of calls is for, and what came of it."""
 
     def text(self) -> str:
-        header = self._session.board.header_at(time.monotonic() * 1000)
-        return header_line(header, width=max(20, self.size.width - 2), spinner=self.spinner)
+        header = self._shown.board.header_at(time.monotonic() * 1000)
+        return header_line(header, width=max(20, self.size.width), spinner=self.spinner)
 
 
 class TurnCalls(Ticking):
@@ -77,7 +78,9 @@ class TurnCalls(Ticking):
 
     def text(self) -> str:
         width = max(16, self.size.width or 30)
-        lines = turn_lines(self._session.turn_labels, width=width, most=_MOST_CALLS, spinner=self.spinner)
+        lines = turn_lines(
+            self._shown.labels_of(self._session.turn_groups), width=width, most=_MOST_CALLS, spinner=self.spinner
+        )
         return "\n".join(lines) or "no call yet"
 
 
@@ -101,7 +104,7 @@ def mount(extension: TauExtension) -> None:
         if opened and opened[-1].is_open:
             opened.pop().close()
         else:
-            text = full_text(session.board)
+            text = full_text(session.show().board)
             opened.append(
                 ui.components.open_main_view(lambda handle, theme: VerticalScroll(Static(text, markup=False)))
             )

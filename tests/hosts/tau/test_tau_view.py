@@ -25,6 +25,9 @@ async def test_the_header_and_the_sidebar_say_what_came_of_the_calls(desk: Desk)
         assert any(line.startswith("✗ Run it · error · read, bash") for line in lines(app))
         for expected in ("✓ See what x is · 1 line · 6 B", "↺ bash true · rejected", "✗ Run it · exit 3"):
             assert expected in shown
+        # The rows say it, too, after the label and never instead of it.
+        for expected in ("→ See what x is · 1 line · 6 B", "→ $ true · rejected", "→ Run it · exit 3"):
+            assert expected in shown
 
 
 async def test_while_a_call_runs_the_header_has_its_intent_and_nothing_moves(desk: Desk):
