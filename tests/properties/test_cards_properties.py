@@ -11,10 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_intent.cards import (
-    CONTEXT_LINES,
-    HUNK_CHARACTERS,
-    HUNK_LINES,
-    LINE_CHARACTERS,
     DiffCard,
     DiffResult,
     ResultFacts,
@@ -23,6 +19,7 @@ from pi_intent.cards import (
     result_card,
 )
 from pi_intent.facts import LIMIT, bash_facts, runner_summary, write_facts
+from pi_intent.hunks import CONTEXT_LINES, HUNK_CHARACTERS, HUNK_LINES, LINE_CHARACTERS
 
 ANY_CHARACTER = st.characters(codec=None)
 TEXTS = st.text(ANY_CHARACTER, max_size=20)

@@ -8,9 +8,6 @@ from typing import Any
 import pytest
 
 from pi_intent.cards import (
-    HUNK_CHARACTERS,
-    HUNK_LINES,
-    LINE_CHARACTERS,
     DiffCard,
     DiffResult,
     FileDiff,
@@ -25,6 +22,7 @@ from pi_intent.cards import (
     card_to_json,
     result_card,
 )
+from pi_intent.hunks import HUNK_CHARACTERS, HUNK_LINES, LINE_CHARACTERS
 
 PATH = "src/pay.py"
 HERE = (Location(path=PATH),)

@@ -42,6 +42,7 @@ def follow(extension: TauExtension) -> None:
                 ],
             )
             if written is not None:
+                _listen(None)
                 written.abandon()
             if session.runtime.journal is not None:
                 session.runtime.journal.look_at_head()
@@ -61,11 +62,8 @@ def follow(extension: TauExtension) -> None:
         _abandon(session)
         if not extension.loaded.settings.live:
             return
-        from pi_intent.hosts.tau import live  # with the first request, not at start
-
-        if live.install_tee():
-            session.message = StreamedMessage(extension.shadows, session)
-            live.LISTENER.set(session.message)
+        message = StreamedMessage(extension.shadows, session)
+        session.message = message if _listen(message) else None
 
     async def agent_settled(event: Any, context: Any) -> None:
         session = extension.session()
@@ -89,10 +87,16 @@ def follow(extension: TauExtension) -> None:
     def _abandon(session: TauSession) -> None:
         written, session.message = session.message, None
         if written is not None:
-            from pi_intent.hosts.tau import live
-
-            live.LISTENER.set(None)
+            _listen(None)
             written.abandon()
+
+    def _listen(message: StreamedMessage | None) -> bool:
+        from pi_intent.hosts.tau import live  # with the first request, not at start
+
+        if message is not None and not live.install_tee():
+            return False
+        live.LISTENER.set(message)
+        return True
 
     async def _settle(session: TauSession, call: HostCall | None, result: Any) -> None:
         """End a call that Tau ended without our executor."""
