@@ -79,7 +79,8 @@ class Desk:
                 cwd=config.pop("cwd", self.project),
                 storage=config.pop("storage", None)
                 or JsonlSessionStorage(self.root / f"s{len(self.sessions)}.jsonl"),
-                resource_paths=TauResourcePaths(root=self.home, agents_root=self.root / "agents", paths=paths),
+                resource_paths=config.pop("resource_paths", None)
+                or TauResourcePaths(root=self.home, agents_root=self.root / "agents", paths=paths),
                 extension_paths=(CHECKOUT,) if intents else (),
                 **config,
             )

@@ -27,9 +27,10 @@ MARKS: dict[Status, str] = {
 }
 
 
-def header_line(header: GroupHeader | None, *, width: int, spinner: str = STILL) -> str:
+def header_line(header: GroupHeader | None, *, width: int, spinner: str = STILL, child: str | None = None) -> str:
     """Return the header of a group as one line, "" where there is none.
 
+    `child` is what a session does that runs inside of the call: it stands after the call's own intent.
     The intent of a call that failed stays what it was: the mark and the status say what came of it.
     """
     if header is None:
@@ -39,6 +40,9 @@ def header_line(header: GroupHeader | None, *, width: int, spinner: str = STILL)
     framed = "" if status in (None, "ok") else f" · {status}"
     tail = printable(framed + header.tail, width=max(1, width // 2))
     room = max(1, width - len(mark) - 2 - len(tail))
+    if child is not None:
+        room = max(1, room // 2)
+        return f"{mark} {printable(header.text, width=room)} · {printable(child, width=room - 3)} {tail}".rstrip()
     return f"{mark} {printable(header.text, width=room)} {tail}".rstrip()
 
 

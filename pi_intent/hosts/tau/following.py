@@ -81,7 +81,7 @@ def follow(extension: TauExtension) -> None:
         session.pipeline.settle_all("interrupted")
         await session.runtime.sync()
         if event.reason != "reload":
-            session.runtime.close()
+            session.close()
             SESSIONS.forget(session)
 
     def _abandon(session: TauSession) -> None:

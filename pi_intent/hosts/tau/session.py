@@ -79,9 +79,14 @@ class TauSession:
         if self.shown is None:
             from pi_intent.hosts.tau.shown import Shown  # a session without a screen has no use for it
 
-            self.shown = Shown()
-            self.runtime.pipeline.sinks.subscribe(self.shown.apply)
+            self.shown = Shown(self.runtime.pipeline.sinks)
         return self.shown
+
+    def close(self) -> None:
+        """End what is still open, and give the ledger back."""
+        self.runtime.close()
+        if self.shown is not None:
+            self.shown.close()
 
     def _remember(self, event: ToolEvent) -> None:
         if isinstance(event, ToolExecutionStart):

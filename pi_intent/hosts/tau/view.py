@@ -70,7 +70,8 @@ class Header(Ticking):
 
     def text(self) -> str:
         header = self._shown.board.header_at(time.monotonic() * 1000)
-        return header_line(header, width=max(20, self.size.width), spinner=self.spinner)
+        child = None if header is None or header.call is None else self._shown.children.get(header.call.call_id)
+        return header_line(header, width=max(20, self.size.width), spinner=self.spinner, child=child)
 
 
 class TurnCalls(Ticking):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tau_desk
+from tau_coding.paths import TauPaths
+from tau_coding.resources import TauResourcePaths
+from tau_coding.tools import create_coding_tools
 from tau_desk import Desk, calls, says
 from tau_screen import managed, running, screen, settle, type_in
 
@@ -100,3 +104,47 @@ async def test_where_nothing_may_move_the_spinner_stands_still(desk: Desk, monke
         (desk.project / "go").touch()
         await settle(pilot, app)
     assert set(seen) == {"▸"}
+
+
+async def test_a_running_child_session_stands_after_its_parents_intent(desk: Desk, monkeypatch):
+    desk.extension(
+        "delegate",
+        """
+from tau_agent.tools import AgentTool, AgentToolResult
+async def run(call_id, arguments, signal=None, on_update=None):
+    import tau_desk
+    child = await tau_desk.CHILD()
+    async for _ in child.prompt("go"):
+        pass
+    await child.aclose()
+    return AgentToolResult(content="child done")
+def setup(tau):
+    tau.register_tool(AgentTool(name="bash", label="x", description="d",
+        parameters={"type": "object", "properties": {"command": {"type": "string"}}}, execute_fn=run))
+""",
+    )
+    (desk.project / "a").mkdir()
+
+    async def child():
+        wait = "while [ ! -e ../go ]; do :; done"
+        own = [tool for tool in create_coding_tools(cwd=desk.project / "a") if tool.name == "bash"]
+        turn = calls(("bash", {"intent": "Look inside", "command": wait}))
+        paths = TauPaths(home=desk.root / "bare", agents_home=desk.root / "agents")
+        resources = TauResourcePaths(root=paths.home, agents_root=desk.root / "agents", paths=paths)
+        return await desk.session([turn, says("ok")], tools=own, resource_paths=resources)
+
+    monkeypatch.setattr(tau_desk, "CHILD", child, raising=False)
+    turn = calls(("bash", {"intent": "Delegate the search", "command": "go"}))
+    async with running(await desk.session([turn, says("done")]), size=(130, 40)) as (pilot, app):
+        app.query_one("#prompt").value = "go"
+        await pilot.press("enter")
+        for _ in range(500):
+            await pilot.pause(0.02)
+            if "Delegate the search · Look inside" in screen(app):
+                break
+        else:
+            raise AssertionError(screen(app))
+        (desk.project / "go").touch()
+        await settle(pilot, app)
+        await pilot.pause(0.4)
+        assert "✓ Delegate the search · bash" in screen(app)
