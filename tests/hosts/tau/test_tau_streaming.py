@@ -6,6 +6,7 @@ import time
 
 import pytest
 from tau_ai import OpenAICompatibleConfig, OpenAICompatibleProvider
+from tau_coding.tui.app import TauTuiApp
 from tau_desk import Desk
 from tau_screen import running, screen, settle
 
@@ -20,8 +21,32 @@ def provider(model: ScriptedModel) -> OpenAICompatibleProvider:
     return OpenAICompatibleProvider(OpenAICompatibleConfig(base_url=model.base_url, api_key="none"))
 
 
+def words_on(app: TauTuiApp) -> list[str]:
+    """Return the lines with words on the screen, without Tau's frame, its spinner and the folder of the test."""
+    lines = [line.strip(" ▊■τ") for line in screen(app).splitlines()]
+    return [line for line in lines if line and not line.endswith(("openai:m (medium)", "/112k"))]
+
+
 def a_write(**changes: object) -> Turn:
     return Turn(calls=(ScriptedCall(name="write", arguments={**LONG, **changes}),))
+
+
+async def test_the_screen_before_during_and_after_a_long_write(desk: Desk, snapshot, monkeypatch):
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    with ScriptedModel([a_write(), Turn(text="done")], piece=10, pause=0.02) as model:
+        session = await desk.session([], provider=provider(model))
+        async with running(session, size=(110, 30)) as (pilot, app):
+            assert words_on(app) == snapshot(name="before")
+            app.query_one("#prompt").value = "go"
+            await pilot.press("enter")
+            for _ in range(500):
+                await pilot.pause(0.02)
+                if INTENT in screen(app):
+                    break
+            assert words_on(app) == snapshot(name="during")
+            await settle(pilot, app)
+            await pilot.pause(0.4)
+            assert words_on(app) == snapshot(name="after")
 
 
 async def test_a_label_grows_on_the_screen_long_before_there_is_a_call(desk: Desk):

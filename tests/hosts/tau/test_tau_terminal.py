@@ -1,4 +1,4 @@
-"""The bytes that reach a real terminal: Tau in a pseudo-terminal, a model that writes to the terminal in its intents."""
+"""The bytes that reach a real terminal: Tau in a pseudo-terminal, and intents that are written to hurt it."""
 
 from __future__ import annotations
 
