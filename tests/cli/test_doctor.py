@@ -173,6 +173,8 @@ def test_a_policy_that_lets_calls_run_is_by_the_settings_and_no_failure(machine:
         {"key": "budget", "value": 3, "origin": "default"},
         {"key": "redact_args", "value": False, "origin": "default"},
         {"key": "strict", "value": False, "origin": "default"},
+        {"key": "live", "value": True, "origin": "default"},
+        {"key": "checkpoints", "value": False, "origin": "default"},
         {"key": "tools.bash.policy", "value": "require", "origin": str(config)},
         {"key": "tools.read.policy", "value": "omit", "origin": str(config)},
         {"key": "tools.edit.policy", "value": "derive", "origin": str(config)},
