@@ -22,6 +22,7 @@ from pi_intent.sinks import PROCESS, FanOut
 from pi_intent.types import Host
 
 if TYPE_CHECKING:
+    from pi_intent.channel import Channel
     from pi_intent.ledger.journal import SessionJournal
 
 
@@ -48,7 +49,8 @@ class NoLedger:
 class SessionRuntime:
     """One session of a host, ready for calls once `start` was awaited.
 
-    `tell` shows a person one sentence; `strict` vetoes calls that cannot be recorded.
+    `tell` shows a person one sentence; `strict` vetoes calls that cannot be recorded; `withholds` says of a tool
+    whether its texts must not leave the process.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class SessionRuntime:
         cwd: Path,
         strict: bool,
         tell: Callable[[str], None],
+        withholds: Callable[[str], bool],
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.session_id = session_id
@@ -68,8 +71,11 @@ class SessionRuntime:
         self.cwd = cwd
         self.strict = strict
         self.tell = tell
+        self.withholds = withholds
         self.environ = environ
         self.journal: SessionJournal | None = None
+        self.channel: Channel | None = None
+        """Where other programs of the same person watch; None where nothing is recorded."""
         self.pipeline = Pipeline(
             session_id=session_id,
             host=host,
@@ -109,6 +115,7 @@ class SessionRuntime:
                 try:
                     self.journal = self._opened_journal()
                     self.pipeline.journal = self.journal
+                    self._open_channel(self.journal)
                 except Exception as error:  # a boundary: the promise of `start`
                     reason = f"the ledger could not be opened ({type(error).__name__}: {error})"
                     self.pipeline.journal = NoLedger(reason, self.strict)
@@ -134,6 +141,17 @@ class SessionRuntime:
             self.tell_once(journal.location.note)  # not in the repository's own folder, where somebody would look
         return journal
 
+    def _open_channel(self, journal: SessionJournal) -> None:
+        from pi_intent.channel import Channel
+
+        self.channel = Channel.open(
+            journal.location.root,
+            redactor=journal.redactor,
+            environ=self.environ,
+            withholds=lambda tool_name: self.withholds(tool_name),
+        )
+        self.pipeline.sinks.subscribe(self.channel.publish)
+
     async def sync(self) -> None:
         """Wait until the disk has every record. Never raises."""
         if self.journal is not None:
@@ -144,3 +162,5 @@ class SessionRuntime:
         self.pipeline.settle_all("interrupted")
         if self.journal is not None:
             self.journal.close()
+        if self.channel is not None:
+            self.channel.close()

@@ -111,6 +111,7 @@ class TauExtension:
                 cwd=self.cwd,
                 strict=self.settings.strict,
                 tell=_weakly(self.tell),
+                withholds=_withheld_by(self),
             )
             session = TauSession(runtime)
             if session_id is None:  # no event of Tau's may ever say that it is over
@@ -118,6 +119,7 @@ class TauExtension:
             SESSIONS.put(session_id, bound, session)
         # Those of an earlier runtime are dead. Weakly, or a session that nobody closed would never be let go.
         session.runtime.tell = _weakly(self.tell)
+        session.runtime.withholds = _withheld_by(self)
         session.runtime.pipeline.on_stuck = _weakly(self._tell_stuck)
         self._session = (session_id, session)
         return session
@@ -226,6 +228,17 @@ def _weakly[**P](method: Callable[P, None]) -> Callable[P, None]:
             alive(*arguments, **named)
 
     return call
+
+
+def _withheld_by(extension: TauExtension) -> Callable[[str], bool]:
+    """Return what says of a tool whether its texts stay in this process; where nobody knows any more, they do."""
+    reference = weakref.ref(extension)
+
+    def withheld(tool_name: str) -> bool:
+        alive = reference()
+        return alive is None or alive.settings_of(tool_name).redact_args
+
+    return withheld
 
 
 def working_directory() -> Path:

@@ -77,6 +77,7 @@ def follow(extension: TauExtension) -> None:
 
     async def session_shutdown(event: Any, context: Any) -> None:
         session = extension.session()
+        await session.started()
         await _settle_waiting(session, "interrupted")
         session.pipeline.settle_all("interrupted")
         await session.runtime.sync()

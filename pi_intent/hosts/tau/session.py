@@ -66,6 +66,7 @@ class TauSession:
         self.turn_groups: set[str] = set()
         """The assistant messages since the person last asked for something."""
         self._recent: dict[str, PastCall] = {}
+        self._starting: asyncio.Task[None] | None = None
         self._syncing: asyncio.Task[None] | None = None
         runtime.pipeline.sinks.subscribe(self._remember)
 
@@ -134,6 +135,16 @@ class TauSession:
                 self.waiting.remove(call)
                 return call
         return None
+
+    def start_soon(self) -> None:
+        """Begin to open the ledger, because a call is being written: whoever watches sees it, and it waits less."""
+        if self._starting is None and self.pipeline.journal is None:
+            self._starting = asyncio.create_task(self.runtime.start())
+
+    async def started(self) -> None:
+        """Wait for what `start_soon` began."""
+        if self._starting is not None:
+            await self._starting
 
     def sync_soon(self) -> None:
         """Have the ledger brought to the disk without waiting for it; one burst of calls shares it."""

@@ -43,6 +43,7 @@ class StreamedMessage:
         call = self.calls.get(position)
         if call is None or call.tool_name != tool_name:
             call = self.calls[position] = StreamedCall(tool_name, tool_call_id or f"tool-call-{position}")
+            self._session.start_soon()
         self._session.pipeline.streamed(
             call_id=call.call_id,
             tool_call_id=call.tool_call_id,
