@@ -77,6 +77,12 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
             summary="What was done in this project, and why.",
             example="pi-intent log --limit 10",
         ),
+        Listed(
+            name="tail",
+            module="pi_intent.cli.tail",
+            summary="Watch it happen, from another terminal.",
+            example="pi-intent tail",
+        ),
     ),
     "Look inside": (
         Listed(

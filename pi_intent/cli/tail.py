@@ -1,0 +1,43 @@
+"""`pi-intent tail`: the calls of this project while they happen."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from pi_intent.cli.tailing.drawing import JsonLines, LabelLines
+from pi_intent.cli.tailing.watch import Watch
+from pi_intent.ledger.location import find_ledger
+
+
+@click.command()
+@click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
+@click.option("--json", "as_json", is_flag=True, help="Print the events, one JSON object a line.")
+def tail(session: str | None, as_json: bool) -> None:
+    """Watch what is done in this project, and why, from another terminal, while it happens.
+
+    Each call has its time, the intent as the model stated it (nothing here checks whether it is true), what came of
+    it, and the tool and what it was aimed at. An agent that can be watched live shows an intent while it is being
+    written; of any other the ledger tells when a call begins and ends. Which of the two it is stands on standard
+    error. Agents may come and go; it ends with Ctrl-C, or when whoever reads the output has seen enough.
+
+    With --json it is the events, one a line, without secrets. An end that was read from the ledger has the `seq` of
+    its start.
+
+    \b
+    Examples:
+      pi-intent tail
+      pi-intent tail --session 01J8
+      pi-intent tail --json | jq -r 'select(.type == "tool_execution_start").intent'
+    """
+    location = find_ledger(Path(), os.environ)
+    watch = Watch(location, os.environ, session or "")
+    watch.look()  # before anything is drawn that a sentence could disturb
+    screen = JsonLines() if as_json else LabelLines(Console(markup=False, emoji=False, highlight=False))
+    try:
+        watch.run(screen)
+    finally:
+        screen.close()

@@ -1,0 +1,1 @@
+"""Follow the calls of a project while they happen, and draw them."""
