@@ -90,10 +90,10 @@ class TauExtension:
         """The settings of the session, read again when it works in another directory than the process."""
         cwd = self._ask("cwd", None)
         if cwd is not None and cwd is not self._settled_for:
-            self._settled_for = cwd
             root = project_root(Path(cwd))
             same = root == project_root(self._started_in)
             self._loaded_there = self.loaded if same else load_settings(project=root, environ=os.environ)
+            self._settled_for = cwd  # last: those who watch are served by another thread, which asks as well
         return self._loaded_there.settings
 
     def session(self) -> TauSession:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pi_intent.hosts.tau.extension import TauExtension
 from pi_intent.hosts.tau.results import ABORTED
-from pi_intent.hosts.tau.screen import greet
+from pi_intent.hosts.tau.screen import greet, has_screen
 from pi_intent.hosts.tau.session import SESSIONS, HostCall, TauSession
 from pi_intent.hosts.tau.streaming import StreamedMessage
 from pi_intent.pipeline import failure
@@ -74,16 +74,23 @@ def follow(extension: TauExtension) -> None:
 
     async def session_start(event: Any, context: Any) -> None:
         greet(extension)
+        if has_screen(extension):
+            from pi_intent.hosts.tau.restored import restore  # nothing is drawn of a session without a screen
+
+            await restore(extension)
 
     async def session_shutdown(event: Any, context: Any) -> None:
         session = extension.session()
-        await session.started()
-        await _settle_waiting(session, "interrupted")
-        session.pipeline.settle_all("interrupted")
-        await session.runtime.sync()
-        if event.reason != "reload":
-            session.close()
-            SESSIONS.forget(session)
+        try:
+            _abandon(session)
+            await session.started()
+            await _settle_waiting(session, "interrupted")
+            session.pipeline.settle_all("interrupted")
+            await session.runtime.sync()
+        finally:
+            if event.reason != "reload":
+                session.close()
+                SESSIONS.forget(session)
 
     def _abandon(session: TauSession) -> None:
         written, session.message = session.message, None

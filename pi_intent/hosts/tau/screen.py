@@ -16,7 +16,7 @@ SLOT = "pi-intent"
 
 def greet(extension: TauExtension) -> None:
     """Show that intents are on: a line below the prompt, or one line on stderr; then what is wrong, if anything."""
-    if extension.is_watched and extension.tau.context.ui.components.supports_components:
+    if has_screen(extension):
         extension.tau.context.ui.components.set_slot_widget(
             SLOT, lambda theme: _sign(extension), placement="below_prompt"
         )
@@ -27,6 +27,11 @@ def greet(extension: TauExtension) -> None:
         extension.tau.notify(sign_text(extension))
     for problem in extension.take_problems():
         extension.session().runtime.tell_once(printable(problem, width=400))
+
+
+def has_screen(extension: TauExtension) -> bool:
+    """Return whether there is a screen that takes widgets of ours."""
+    return extension.is_watched and extension.tau.context.ui.components.supports_components
 
 
 def sign_text(extension: TauExtension) -> str:
@@ -51,6 +56,8 @@ def _sign(extension: TauExtension) -> Static:
 
         DEFAULT_CSS = "IntentSign { height: 1; color: $text-muted; padding: 0 1; }"
 
+        app: Any  # Tau's own
+
         def on_mount(self) -> None:
             state = getattr(self.app, "state", None)
             if state is None or not hasattr(state, "tool_call_renderer"):
@@ -64,10 +71,30 @@ def _sign(extension: TauExtension) -> Static:
 
             draw.previous = previous  # type: ignore[attr-defined]  # so that reloads do not pile up
             state.tool_call_renderer = draw
+            if _is_batched(state) and not self.app.session.is_running:
+                # Tau read the session's messages before it knew of our rows, and put calls together in one row each.
+                state.clear()
+                state.load_messages(self.app.session.messages)
+            draw_rows_anew(extension)
 
     sign = IntentSign(sign_text(extension), markup=False)
     extension.sign = sign
     return sign
+
+
+def _is_batched(state: Any) -> bool:
+    return any(
+        getattr(item, "tool_batch_items", None) or getattr(item, "grouped_tool_calls", None) for item in state.items
+    )
+
+
+def draw_rows_anew(extension: TauExtension) -> None:
+    """Have Tau draw the transcript again, where it has one already."""
+    sign = extension.sign
+    if sign is not None and sign.is_mounted:
+        refresh = getattr(sign.app, "_refresh", None)
+        if callable(refresh):
+            refresh()
 
 
 def refresh_sign(extension: TauExtension) -> None:

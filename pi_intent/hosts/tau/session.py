@@ -144,7 +144,7 @@ class TauSession:
     async def started(self) -> None:
         """Wait for what `start_soon` began."""
         if self._starting is not None:
-            await self._starting
+            await asyncio.wait({self._starting})  # neither cancels it nor raises what it raised
 
     def sync_soon(self) -> None:
         """Have the ledger brought to the disk without waiting for it; one burst of calls shares it."""

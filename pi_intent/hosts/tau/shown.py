@@ -30,6 +30,10 @@ class Shown:
         """Return the labels of some assistant messages."""
         return tuple(label for label in self.board.labels if label.group_id in groups)
 
+    def restore(self, event: ToolEvent) -> None:
+        """Take in an event of an earlier process."""
+        self._apply(event)
+
     def _apply(self, event: ToolEvent) -> None:
         self.board.apply(event, time.monotonic() * 1000)
         self.ends.apply(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tau_desk
+from tau_agent.session import JsonlSessionStorage
 from tau_coding.paths import TauPaths
 from tau_coding.resources import TauResourcePaths
 from tau_coding.tools import create_coding_tools
@@ -148,3 +149,27 @@ def setup(tau):
         await settle(pilot, app)
         await pilot.pause(0.4)
         assert "✓ Delegate the search · bash" in screen(app)
+
+
+async def test_a_session_restored_in_another_process_shows_what_came_of_its_calls(desk: Desk):
+    (desk.project / "a.py").write_text("x = 1\n")
+    first = calls(("read", {"intent": "See what x is", "path": "a.py"}), ("bash", {"command": "true"}))
+    second = calls(
+        ("read", {"intent": "See it again", "path": "a.py"}), ("bash", {"intent": "Run it", "command": "exit 3"})
+    )
+    manager, record, session = await managed(desk, [first, second, says("one")])
+    async with running(session, size=(130, 50)) as (pilot, app):
+        await type_in(pilot, app, "go")
+        await pilot.pause(0.4)
+        before = lines(app)
+    await session.aclose()
+    again = await desk.session(
+        [], session_manager=manager, session_id=record.id, storage=JsonlSessionStorage(record.path)
+    )
+    async with running(again, size=(130, 50)) as (pilot, app):
+        await pilot.pause(0.4)
+        assert [line for line in lines(app) if "·" in line] == [line for line in before if "·" in line]
+        assert any("✗ Run it · exit 3" in line for line in lines(app))
+        await pilot.press("f2")
+        await pilot.pause(0.3)
+        assert "exit 3" in screen(app)
