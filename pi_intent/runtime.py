@@ -87,6 +87,7 @@ class SessionRuntime:
         self._said: set[str] = set()
         self._untold: list[str] = []
         self._thread = threading.get_ident()
+        self._closed = False
         self._opening = threading.Lock()
         """Held by the thread that opens the ledger, so that it is opened once."""
 
@@ -111,17 +112,20 @@ class SessionRuntime:
     def _open_journal(self) -> None:
         # The thread keeps what it opened, because whoever waits for it may be cancelled.
         with self._opening:
-            if self.pipeline.journal is None:
-                try:
-                    self.journal = self._opened_journal()
-                    self.pipeline.journal = self.journal
-                    self._open_channel(self.journal)
-                except Exception as error:  # a boundary: the promise of `start`
-                    reason = f"the ledger could not be opened ({type(error).__name__}: {error})"
-                    self.pipeline.journal = NoLedger(reason, self.strict)
-                    self.tell_once(
-                        f"{reason}; calls {'are refused' if self.strict else 'go on, but are not recorded'}"
-                    )
+            if self.pipeline.journal is not None:
+                return
+            try:
+                journal = self._opened_journal()
+            except Exception as error:  # a boundary: the promise of `start`
+                reason = f"the ledger could not be opened ({type(error).__name__}: {error})"
+                self.pipeline.journal = NoLedger(reason, self.strict)
+                self.tell_once(f"{reason}; calls {'are refused' if self.strict else 'go on, but are not recorded'}")
+                return
+            self.journal = journal
+            self._open_channel(journal)
+            self.pipeline.journal = journal  # last: from now on there are calls
+            if self._closed:  # while it was opened
+                self._give_back()
 
     def _opened_journal(self) -> SessionJournal:
         # Here and not above: a session in which nothing is called need not load the ledger.
@@ -151,6 +155,8 @@ class SessionRuntime:
             withholds=lambda tool_name: self.withholds(tool_name),
         )
         self.pipeline.sinks.subscribe(self.channel.publish)
+        if self.channel.problem is not None:
+            self.tell_once(self.channel.problem)
 
     async def sync(self) -> None:
         """Wait until the disk has every record. Never raises."""
@@ -159,7 +165,11 @@ class SessionRuntime:
 
     def close(self) -> None:
         """End what is still open as interrupted, and give the ledger back."""
+        self._closed = True
         self.pipeline.settle_all("interrupted")
+        self._give_back()
+
+    def _give_back(self) -> None:
         if self.journal is not None:
             self.journal.close()
         if self.channel is not None:

@@ -7,6 +7,7 @@ import os
 import select
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
@@ -23,6 +24,8 @@ MOST_READERS = 32
 
 _SENT_AT_ONCE = 64 << 10
 _CLOSING_SECONDS = 1.0  # nothing in the thread blocks: it ends at once
+_ATTEMPTS = 3  # what closes a server while it is joined is the end of another session
+_ACCEPTING_AGAIN = 0.1  # seconds
 _GONE = select.POLLHUP | select.POLLERR | select.POLLNVAL
 
 
@@ -40,7 +43,7 @@ class Reader:
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._queue: deque[bytes] = deque()
         self._bytes = 0
         self._dropped = 0
@@ -169,6 +172,9 @@ class Server:
             connection, _ = self._listener.accept()
         except (BlockingIOError, ConnectionAbortedError):  # it has left already
             return
+        except OSError:  # no file is left to open: it goes on waiting
+            time.sleep(_ACCEPTING_AGAIN)
+            return
         connection.setblocking(False)
         if len(self.readers) >= MOST_READERS or not is_mine(connection):
             connection.close()
@@ -191,8 +197,11 @@ class Server:
 
 
 _SERVERS: dict[Path, Server] = {}
-_LOCK = threading.Lock()
-"""Held while a server begins, gets or loses a channel, or ends: there is one for each path."""
+_LOCK = threading.RLock()
+"""Held while a server begins, gets or loses a channel, or ends: there is one for each path.
+
+Taken again inside of itself: whatever allocates may free a session, whose end leaves its server.
+"""
 
 
 def join(root: Path, channel: Greeting, environ: Mapping[str, str]) -> Server:
@@ -202,16 +211,18 @@ def join(root: Path, channel: Greeting, environ: Mapping[str, str]) -> Server:
         for folder in folders(environ):
             path = socket_path(folder, root)
             try:
-                server = _SERVERS.get(path)
-                if server is None or server.closed:
-                    make_private(folder)
-                    remove_dead(folder)
-                    server = _SERVERS[path] = Server(path, listen(path))
+                for _ in range(_ATTEMPTS):
+                    server = _SERVERS.get(path)
+                    if server is None or server.closed:
+                        make_private(folder)
+                        remove_dead(folder)
+                        server = _SERVERS[path] = Server(path, listen(path))
+                    server.channels += (channel,)
+                    if not server.closed:
+                        return server
+                raise OSError(errno.EIO, f"the socket {path} was closed at once")
             except OSError as error:
                 problem = problem or error
-            else:
-                server.channels += (channel,)
-                return server
     raise problem or FileNotFoundError(errno.ENOENT, "there is no folder for its socket")
 
 
@@ -224,7 +235,7 @@ def leave(server: Server, channel: Greeting) -> None:
 
 def _abandon_in_child() -> None:
     global _LOCK
-    _LOCK = threading.Lock()  # somebody may hold the parent's
+    _LOCK = threading.RLock()  # somebody may hold the parent's
     for server in _SERVERS.values():
         server.abandon()
     _SERVERS.clear()

@@ -212,6 +212,15 @@ def test_started_before_the_agent_it_misses_no_call_and_shows_none_twice(desk: D
     assert tail.complaint() == LIVE
 
 
+def test_a_start_that_only_the_ledger_has_still_comes_before_its_end(desk: Desk) -> None:
+    agent = desk.agent()
+    tail = desk.tail("--json")
+    assert tail.complaint() == LIVE
+    for number in range(5):
+        agent.do(f"told, tell = tell, lambda event: None; begin({number}, 'Look'); tell = told; end({number})")
+        assert [json.loads(tail.line())["type"] for _ in range(2)] == ["tool_execution_start", "tool_execution_end"]
+
+
 def test_an_intent_shows_while_it_is_being_written(desk: Desk) -> None:
     agent = desk.agent("s-1", "live")
     agent.do("begin(1, 'Look')")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,7 +26,7 @@ class LedgerFollower:
         self._segments = location.segments
         self._since = timestamp(time.time())
         self._tails: dict[Path, SegmentTail] = {}
-        self._sizes: dict[Path, int] = {}
+        self._sizes: dict[Path, int | None] = {}
         self._begun: dict[str, CallEntry] = {}
         # A segment without a writer gets no more records: it is looked at only if it grows nevertheless.
         for found in read_segments(location.root):
@@ -36,7 +37,7 @@ class LedgerFollower:
         """Yield the new events, each with the segment that it is from."""
         for path in sorted(self._segments.glob(f"*{SUFFIX}")):
             size = _size_of(path)
-            if size == self._sizes.get(path):
+            if size is None or size == self._sizes.get(path):
                 continue
             self._sizes[path] = size
             is_first = path not in self._tails
@@ -104,8 +105,10 @@ def _identity(entry: CallEntry) -> dict[str, Any]:
     }
 
 
-def _size_of(path: Path) -> int:
+def _size_of(path: Path) -> int | None:
+    """Return the bytes of a file; None of what is none."""
     try:
-        return path.stat().st_size
+        status = path.stat()
     except OSError:
-        return 0
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None

@@ -56,8 +56,7 @@ class Watch:
             if now >= next_look:
                 next_look = now + INTERVAL
                 self.look()
-                for path, line in self._ledger.new_lines():
-                    self._take(screen, line, path=path)
+                self._read_ledger(screen)
             if now >= next_count:
                 next_count = now + _LOOKS_FOR_DEAD
                 self._count_dead(screen)
@@ -68,6 +67,10 @@ class Watch:
                     self._poll.unregister(fd)  # something that cannot be asked
                 else:
                     self._receive(screen, self._connections[fd])
+
+    def _read_ledger(self, screen: Screen) -> None:
+        for path, line in self._ledger.new_lines():
+            self._take(screen, line, path=path)
 
     def look(self) -> None:
         """Connect to the channels that are new, and say what is followed."""
@@ -105,6 +108,8 @@ class Watch:
                 complain(f"{count} events came too fast to be shown; the ledger has the calls")
             case {"type": str(kind), "sessionId": str(session), **rest} if session.startswith(self._session):
                 call_id = rest.get("callId")
+                if connection is not None and kind == END and call_id not in self._known:
+                    self._read_ledger(screen)  # its start did not come this way: too fast, or before we were here
                 if not isinstance(call_id, str) or self._is_new(call_id, kind, connection, path):
                     screen.show(line)
 
