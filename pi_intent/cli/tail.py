@@ -19,10 +19,11 @@ from pi_intent.ledger.location import find_ledger
 def tail(session: str | None, as_json: bool) -> None:
     """Watch what is done in this project, and why, from another terminal, while it happens.
 
-    Each call has its time, the intent as the model stated it (nothing here checks whether it is true), what came of
-    it, and the tool and what it was aimed at. An agent that can be watched live shows an intent while it is being
-    written; of any other the ledger tells when a call begins and ends. Which of the two it is stands on standard
-    error. Agents may come and go; it ends with Ctrl-C, or when whoever reads the output has seen enough.
+    Each line has the time at which it came, the intent as the model stated it (nothing here checks whether it is
+    true), what came of it, and the tool and what it was aimed at. An agent that can be watched live shows an intent
+    while it is being written; of any other the ledger tells when a call begins and ends. Which of the two it is
+    stands on standard error. Agents may come and go; it ends with Ctrl-C, or when whoever reads the output has seen
+    enough.
 
     With --json it is the events, one a line, without secrets. An end that was read from the ledger has the `seq` of
     its start.
@@ -31,7 +32,7 @@ def tail(session: str | None, as_json: bool) -> None:
     Examples:
       pi-intent tail
       pi-intent tail --session 01J8
-      pi-intent tail --json | jq -r 'select(.type == "tool_execution_start").intent'
+      pi-intent tail --json | jq -c 'select(.type == "tool_execution_start").intent'
     """
     location = find_ledger(Path(), os.environ)
     watch = Watch(location, os.environ, session or "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import queue
@@ -16,6 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
+
+from pi_intent.cli.tailing.drawing import LabelLines
+from pi_intent.events import ToolExecutionEnd, ToolExecutionStart, event_to_json
 
 SECONDS = 30  # no wait is longer
 CANARY = "hunter2-correct-horse"
@@ -219,6 +224,32 @@ def test_a_start_that_only_the_ledger_has_still_comes_before_its_end(desk: Desk)
     for number in range(5):
         agent.do(f"told, tell = tell, lambda event: None; begin({number}, 'Look'); tell = told; end({number})")
         assert [json.loads(tail.line())["type"] for _ in range(2)] == ["tool_execution_start", "tool_execution_end"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_long_intent_leaves_room_for_what_the_call_does(width: int) -> None:
+    out = io.StringIO()
+    lines = LabelLines(Console(file=out, force_terminal=True, width=width, no_color=True, markup=False))
+    same = dict.fromkeys(("call_id", "tool_call_id", "session_id", "group_id"), "x") | {"agent_id": "main"}
+    same |= {"host": "tau"}
+    begun = ToolExecutionStart(
+        **same,
+        seq=1,
+        tool_name="write",
+        args={"path": "notes.md", "content": "x"},
+        intent="Write the long notes file so that the reader knows what changed",
+        intent_source="model",
+    )
+    done = ToolExecutionEnd(
+        **same, seq=2, tool_name="write", status="ok", is_error=False, duration_ms=1, facts="created · 25 lines"
+    )
+    lines.show(event_to_json(begun))
+    lines.show(event_to_json(done))
+    lines.close()
+    [row] = [line for line in out.getvalue().splitlines() if "created" in line]
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", row)
+    assert plain.endswith("· created · 25 lines  write notes.md")
+    assert len(plain.strip()) <= width
 
 
 def test_an_intent_shows_while_it_is_being_written(desk: Desk) -> None:

@@ -6,6 +6,7 @@ import sys
 from datetime import datetime
 from typing import Protocol
 
+from rich.cells import cell_len
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
@@ -56,7 +57,8 @@ _MARKS: dict[Status, tuple[str, str]] = {
 _UNSENT: tuple[State, ...] = ("pending", "streaming", "declared")  # the model may never finish writing it
 _UNCUT = 16_384  # columns: more than what is sent of any text
 _LABEL = 240  # columns of a model's sentence
-_LEAST = 10  # columns worth a target
+_TARGET = 30  # columns of a target that a label leaves free, where it has as many
+_LEAST = 10  # columns worth a label, or a target
 
 
 class LabelLines:
@@ -159,24 +161,28 @@ class LabelLines:
         elif not mark:
             mark, style = ("▸", "cyan") if label.state == "running" else ("·", "dim")
             words = "waiting for you" if label.state == "waiting" else ""
-        text = printable(label.text or "", width=_LABEL)
-        growing = "…" if label.state in ("pending", "streaming") else ""
-        said = text + growing or "no intent stated"
-        if label.text is not None and label.intent_source == "derived":
-            said += " (derived: none was stated)"
         facts = "" if label.facts is None else printable(label.facts, width=_LABEL)
         tail = " · ".join(filter(None, [words, facts]))
-        background = IN_BACKGROUND if label.backgrounded else ""
-        line = Text.assemble((f"{mark} ", style), (said, "bold" if text else "italic"), background)
-        if tail:
-            line.append(f" · {tail}", style)
         who = "" if label.agent_id == "main" else f"{label.agent_id}: "
         aim = "" if label.target is None else literal(label.target, width=_UNCUT)
         dollar = " $" if aim and label.tool_name == "bash" else ""
         target = Text(f"  {printable(f'{who}{label.tool_name}', width=_UNCUT)}{dollar} {aim}".rstrip(), "dim")
+        room = _LABEL
+        if self._console.is_terminal:  # what a call does must not be crowded out by what it says of itself
+            room = self._console.width - len("00:00:00  ▸  · ") - cell_len(tail) - min(target.cell_len, _TARGET)
+            room = max(_LEAST, min(_LABEL, room))
+        text = printable(label.text or "", width=room)
+        growing = "…" if label.state in ("pending", "streaming") else ""
+        said = text + growing or "no intent stated"
+        if label.text is not None and label.intent_source == "derived":
+            said += " (derived: none was stated)"
+        background = IN_BACKGROUND if label.backgrounded else ""
+        line = Text.assemble((f"{mark} ", style), (said, "bold" if text else "italic"), background)
+        if tail:
+            line.append(f" · {tail}", style)
         if self._console.is_terminal:
             room = self._console.width - line.cell_len - len("00:00:00  ")
-            if room < _LEAST:
+            if room < min(_LEAST, target.cell_len):
                 return line
             target.truncate(room, overflow="ellipsis")
         return line.append_text(target)

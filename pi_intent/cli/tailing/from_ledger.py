@@ -55,7 +55,9 @@ class LedgerFollower:
 
 
 def _line(fields: dict[str, Any]) -> str:
-    return json.dumps({name: value for name, value in fields.items() if value not in (None, [], ())})
+    return json.dumps(
+        {name: value for name, value in fields.items() if value not in (None, [], ())}, separators=(",", ":")
+    )
 
 
 def _start(entry: CallEntry) -> dict[str, Any]:
