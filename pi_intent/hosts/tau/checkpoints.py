@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tau_agent.session import LabelEntry, SessionEntry
 
 from pi_intent.events import ToolEvent, ToolExecutionEnd, ToolExecutionStart
-from pi_intent.hosts.tau.compaction import session_state, session_view
+from pi_intent.hosts.tau.compaction import session_state
 from pi_intent.hosts.tau.extension import TauExtension
 from pi_intent.hosts.tau.session import TauSession
 from pi_intent.hosts.tau.shadowing import MUTATING
@@ -127,7 +127,7 @@ async def _label(extension: TauExtension, run: _Run) -> None:
 
 async def _set_labels(extension: TauExtension, labels: dict[str, str]) -> None:
     """Have the session keep the labels, but for those in whose place a person has set one."""
-    session = session_view(extension)
+    session = extension.host_session
     # Not public: what `set_label` does, for any number of labels with one writing and one reading of the file.
     append = getattr(session, "_append_session_batch", None)
     refresh = getattr(session, "_refresh_persisted_state", None)

@@ -74,14 +74,7 @@ def remember_after_compaction(extension: TauExtension) -> None:
 
 def session_state(extension: TauExtension) -> SessionState | None:
     """Return the state that Tau keeps of the session's entries in memory; None where this Tau keeps none."""
-    return getattr(session_view(extension), "state", None)
-
-
-def session_view(extension: TauExtension) -> Any:
-    """Return the session that Tau has bound to this runtime, None where there is none."""
-    # Not public, as in `TauExtension`: what Tau offers extensions holds no ids of entries.
-    runtime = getattr(extension.tau, "_runtime", None)
-    return getattr(runtime, "_session", None)
+    return getattr(extension.host_session, "state", None)
 
 
 def untold_compaction(entries: tuple[SessionEntry, ...]) -> str | None:
@@ -96,7 +89,7 @@ def untold_compaction(entries: tuple[SessionEntry, ...]) -> str | None:
 
 def _is_steered(extension: TauExtension) -> bool:
     """Whether other messages wait in front of ours: Tau takes one at a time, and ours would then cost a turn."""
-    queued = getattr(session_view(extension), "queued_messages", None)
+    queued = getattr(extension.host_session, "queued_messages", None)
     return bool(getattr(queued, "steering", ()))
 
 

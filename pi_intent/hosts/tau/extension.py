@@ -101,7 +101,7 @@ class TauExtension:
         session_id = self._ask("session_id", None)
         if self._session is not None and self._session[0] == session_id is not None:
             return self._session[1]
-        bound = self._bound()
+        bound = self.host_session or self  # what a session without an id is known by
         session = SESSIONS.get(session_id, bound)
         if session is None:
             runtime = SessionRuntime(
@@ -124,10 +124,12 @@ class TauExtension:
         self._session = (session_id, session)
         return session
 
-    def _bound(self) -> object:
-        # Not public: what a session without an id is known by. Without it, it is known by its runtime.
+    @property
+    def host_session(self) -> Any:
+        """The session that Tau has bound to this runtime, None where there is none."""
+        # Not public: what Tau offers extensions holds no messages and no ids of entries.
         runtime = getattr(self.tau, "_runtime", None)
-        return getattr(runtime, "_session", None) or self
+        return getattr(runtime, "_session", None)
 
     def take_problems(self) -> list[str]:
         """Return what the person should know of this session and has not been told, once."""

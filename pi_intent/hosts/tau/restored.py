@@ -11,7 +11,6 @@ import anyio.to_thread
 
 from pi_intent.contract.rows import INTENT, RATIONALE
 from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
-from pi_intent.hosts.tau.compaction import session_view
 from pi_intent.hosts.tau.screen import draw_rows_anew
 from pi_intent.labels.printable import printable
 
@@ -27,7 +26,7 @@ async def restore(extension: TauExtension) -> None:
     """Give the screen of a session the calls that it made before this process knew of it. Never raises."""
     session = extension.session()
     shown = session.show()
-    messages = getattr(session_view(extension), "messages", ())
+    messages = getattr(extension.host_session, "messages", ())
     if shown.board.labels or not any(message.role == "toolResult" for message in messages):
         return
     try:
