@@ -23,12 +23,9 @@ from pi_intent.events import (
     ToolIntentUpdate,
     event_to_json,
 )
-from pi_intent.redaction import Redactor
+from pi_intent.redaction import WITHHELD, Redactor
 from pi_intent.redaction.environment import needles_of, squeezed_readings
 from pi_intent.types import Flag, JSONObject, JSONValue
-
-WITHHELD = "[withheld]"
-"""Stands for a text that there was and that `redact_args` keeps out."""
 
 _TEXT_LIMIT = 4096
 _VALUE_LIMIT = 2048

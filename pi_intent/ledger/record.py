@@ -14,13 +14,10 @@ from json.encoder import encode_basestring_ascii
 from pi_intent.events import FileChange, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.keys import Digester
 from pi_intent.protocols import CallContext, Settlement
-from pi_intent.redaction import Redactor
+from pi_intent.redaction import WITHHELD, Redactor
 from pi_intent.types import JSONObject, JSONValue
 
 VERSION = 1
-WITHHELD = "[withheld]"
-"""Stands for a text that there was and that `redact_args` keeps out."""
-
 INTENT_LIMIT = 4096
 OUTCOME_LIMIT = 1024
 NAME_LIMIT = 512

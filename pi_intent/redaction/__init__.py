@@ -12,4 +12,7 @@ from __future__ import annotations
 
 from pi_intent.redaction.redactor import MAX_DEPTH, Redactor
 
-__all__ = ["MAX_DEPTH", "Redactor"]
+__all__ = ["MAX_DEPTH", "WITHHELD", "Redactor"]
+
+WITHHELD = "[withheld]"
+"""Stands for a text that there was and that `redact_args` keeps out."""

@@ -18,7 +18,7 @@ from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.render.sessions import UNKNOWN, SessionCalls
 from pi_intent.types import JSONObject, Status
 
-_MARKS: dict[Status, tuple[str, str]] = {
+MARKS: dict[Status, tuple[str, str]] = {
     "ok": ("✓", "green"),
     "rejected": ("↺", "yellow"),
     "denied": ("✗", "magenta"),
@@ -142,7 +142,7 @@ def _ending(call: LedgerCall, label: int) -> Text:
         if call.state == "running":
             return _joined(["▸ running", *flags], "cyan")
         return _joined(["? open: the process ended under it", *flags], "yellow")
-    mark, style = _MARKS[done.status]
+    mark, style = MARKS[done.status]
     if done.status == "rejected":
         reasons = ", ".join(_words(code) for code in done.codes)
         return _joined([f"{mark} rejected: {reasons}" if reasons else f"{mark} rejected", "nothing ran"], style)

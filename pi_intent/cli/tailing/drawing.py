@@ -18,7 +18,7 @@ from pi_intent.labels.board import IN_BACKGROUND, CallLabel, LabelBoard
 from pi_intent.labels.lifecycle import State
 from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import printable
-from pi_intent.types import Status
+from pi_intent.render.timeline import MARKS
 
 
 class Screen(Protocol):
@@ -45,15 +45,6 @@ class JsonLines:
         pass
 
 
-_MARKS: dict[Status, tuple[str, str]] = {
-    "ok": ("✓", "green"),
-    "rejected": ("↺", "yellow"),
-    "denied": ("✗", "magenta"),
-    "cancelled": ("✗", "yellow"),
-    "interrupted": ("✗", "yellow"),
-    "timeout": ("✗", "red"),
-    "error": ("✗", "red"),
-}
 _UNSENT: tuple[State, ...] = ("pending", "streaming", "declared")  # the model may never finish writing it
 _UNCUT = 16_384  # columns: more than what is sent of any text
 _LABEL = 240  # columns of a model's sentence
@@ -156,7 +147,7 @@ class LabelLines:
 
     def _line(self, label: CallLabel, mark: str = "", style: str = "", words: str = "") -> Text:
         if label.status is not None:
-            mark, style = _MARKS[label.status]
+            mark, style = MARKS[label.status]
             words = "" if label.status == "ok" else label.status
         elif not mark:
             mark, style = ("▸", "cyan") if label.state == "running" else ("·", "dim")
