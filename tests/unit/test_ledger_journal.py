@@ -15,9 +15,9 @@ from typing import Any
 
 import anyio
 import pytest
+from ledger_events import a_start, an_end
 
 from pi_intent.errors import LedgerError
-from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.calls import calls, read_ledger
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import LedgerLocation
@@ -25,31 +25,14 @@ from pi_intent.ledger.record import SessionInfo, stated_and_true_hash
 from pi_intent.ledger.segment import Segment, file_stem
 from pi_intent.protocols import CallContext, Journal, Settlement
 
-START = ToolExecutionStart(
+START = a_start(
     call_id="call-0",
-    tool_call_id="call_1",
-    session_id="s-1",
-    agent_id="main",
-    group_id="g-1",
     seq=17,
-    host="tau",
-    tool_name="bash",
-    args={"command": "pytest"},
     intent="Verify no regressions",
-    intent_source="model",
 )
-END = ToolExecutionEnd(
+END = an_end(
     call_id="call-0",
-    tool_call_id="call_1",
-    session_id="s-1",
-    agent_id="main",
-    group_id="g-1",
     seq=18,
-    host="tau",
-    tool_name="bash",
-    status="ok",
-    is_error=False,
-    duration_ms=14,
 )
 CONTEXT = CallContext(turn=4, policy="require", profile="lean", bytes_in=812)
 SETTLEMENT = Settlement(status="ok", is_error=False, bytes_out=96)

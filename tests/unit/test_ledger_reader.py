@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ledger_events import a_start, an_end
 
-from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.calls import calls, read_ledger
 from pi_intent.ledger.entries import CallEntry, DoneEntry, OtherEntry
 from pi_intent.ledger.journal import SessionJournal
@@ -21,31 +21,15 @@ from pi_intent.ledger.reader import LINE_LIMIT, Problem, Record, Segment, Segmen
 from pi_intent.ledger.record import SessionInfo
 from pi_intent.protocols import CallContext, Settlement
 
-START = ToolExecutionStart(
+START = a_start(
     call_id="a",
-    tool_call_id="call_1",
-    session_id="s-1",
-    agent_id="main",
-    group_id="g-1",
     seq=1,
-    host="tau",
-    tool_name="bash",
-    args={"command": "pytest"},
     intent="Verify no regressions in ünïcode",
-    intent_source="model",
 )
-END = ToolExecutionEnd(
+END = an_end(
     call_id="a",
-    tool_call_id="call_1",
-    session_id="s-1",
-    agent_id="main",
-    group_id="g-1",
     seq=2,
-    host="tau",
-    tool_name="bash",
     status="error",
-    is_error=False,
-    duration_ms=14,
     facts="exit 1",
 )
 CONTEXT = CallContext(turn=4, policy="require", profile="lean", bytes_in=812)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ledger_events import a_start, an_end
 
 from pi_intent.events import FileChange, OutcomePatch, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry, parse_entry
@@ -36,33 +37,19 @@ TS = "2030-01-31T12:00:00.000Z"
 HEAD = "0123456789abcdef0123456789abcdef01234567"
 ENVIRON = {"DEPLOY_TOKEN": "quite-a-long-value-71"}
 
-START = ToolExecutionStart(
+START = a_start(
     call_id=CALL_ID,
-    tool_call_id="call_1",
-    session_id="s-1",
-    agent_id="main",
-    group_id="g-1",
     seq=17,
-    host="tau",
     tool_name="edit",
     args={"path": "/home/me/shop/src/pay.py", "edits": [{"oldText": "5", "newText": "3"}]},
     intent="Stop after three attempts",
     rationale="test_retry fails",
-    intent_source="model",
     model="m-1",
 )
-END = ToolExecutionEnd(
+END = an_end(
     call_id=CALL_ID,
-    tool_call_id="call_1",
-    session_id="s-1",
-    agent_id="main",
-    group_id="g-1",
     seq=18,
-    host="tau",
     tool_name="edit",
-    status="ok",
-    is_error=False,
-    duration_ms=14,
     facts="1 replacement",
     files=(FileChange(path="/home/me/shop/src/pay.py", op="modify", pre="hmac:01", post="hmac:02"),),
 )
