@@ -19,6 +19,8 @@ _COMMENT = "$comment"
 _OWN_RATIONALE = {_COMMENT: "rationale is the tool's own"}
 """Stands in our intent where the tool's own rationale has the very shape of ours, which would tell them apart."""
 
+_NEW_AT_ROOT = ("$defs", "definitions", "allOf", "properties", "required", "if", "then", "else")
+
 _FARTHER = SAME_INSTANCE | {"$ref", "dependentRequired", "propertyNames"}
 """Where else than in `properties` and `required` a schema can say something of a name."""
 
@@ -85,10 +87,16 @@ def _injected(
     kept = {name: schema for name, schema in widened.get("properties", {}).items() if name not in replaces}
     first = names if strict else (INTENT,) if stated else ()
     required = [*first, *(name for name in widened.get("required", ()) if name not in replaces)]
-    injected = {"type": "object", **widened, "properties": ours | kept, "required": required} | {"type": "object"}
-    if not required and "required" not in widened:
-        del injected["required"]
-    return injected
+    if required or "required" in widened:
+        widened["required"] = required
+    return _in_order(widened | {"type": "object", "properties": ours | kept}, layout.own_root)
+
+
+def _in_order(schema: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Order a root as the tool's own, with what is new behind it, so that injecting again gives the same bytes."""
+    before = [key for key in own if key in schema and not (key == "required" and not own[key])]
+    keys = [*([] if "type" in own else ["type"]), *before, *_NEW_AT_ROOT]
+    return {key: schema[key] for key in dict.fromkeys((*keys, *schema)) if key in schema}
 
 
 def remove_intent(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -44,6 +44,12 @@ class Layout:
             places.append(target)
         return tuple(places)
 
+    @property
+    def own_root(self) -> dict[str, Any]:
+        """Return what the root says itself or by the name of another schema."""
+        schemas = [self.document.at(place) for place in self.spine]
+        return {key: value for schema in schemas if isinstance(schema, Mapping) for key, value in schema.items()}
+
     @cached_property
     def kept(self) -> tuple[Place, ...]:
         """The places that are referenced from within an argument, and so must keep their meaning."""

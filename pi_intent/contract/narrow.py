@@ -62,12 +62,6 @@ def _restore_counts(schema: dict[str, Any], *, stated: bool) -> None:
         limits = schema.pop("else")
         del schema["if"], schema["then"]
         schema.update(limits)
-    rules = schema.get("allOf")
-    if isinstance(rules, list) and rules and _is_count(rules[-1]):
-        schema.update(rules[-1]["else"])
-        schema["allOf"] = rules[:-1]
-        if len(rules) == 1:
-            del schema["allOf"]
 
 
 def _is_count(schema: object) -> bool:

@@ -35,7 +35,7 @@ class Widening:
 
     def document(self) -> dict[str, Any]:
         """Return the whole document, widened; the properties themselves are still to be put at its root."""
-        layout, root = self.layout, self.layout.document.root
+        layout = self.layout
         *names, head = layout.spine
         said: dict[str, Any] = {}
         for place in names:
@@ -51,8 +51,7 @@ class Widening:
         }
         if "$ref" in result:  # some who read a root do not look beside a $ref
             result["allOf"] = [*result.get("allOf", ()), {"$ref": result.pop("$ref")}]
-        result |= self._definitions()
-        return {key: result[key] for key in (*(key for key in root if key in result), *result)}
+        return result | self._definitions()
 
     def widened(self, schema: Any, place: Place, *, copied: bool = False) -> Any:
         """Return a schema that judges the arguments with our properties as `schema` judges them without."""
@@ -79,10 +78,12 @@ class Widening:
             }
         if "propertyNames" in result and result["propertyNames"] is not True:
             result["propertyNames"] = {"anyOf": [{"enum": list(self.ours)}, result["propertyNames"]]}
+        if counts(result):
+            result = self._counted(result)
         if place != layout.spine[-1] and any(result.get(key, True) not in (True, {}) for key in _CLOSING):
             own = result.pop("properties") if result.get("properties") == {} else result.get("properties", {})
             result["properties"] = {**plain(self.ours), **own}
-        return self._counted(result) if counts(result) else result
+        return result
 
     def kept(self, schema: Any, *, copied: bool = False) -> Any:
         """Return a schema as it was, with references to what it referred to."""
