@@ -9,16 +9,30 @@ NAMES = ("a", "b", "c", "kind")
 PATTERNS = ("^[a-c]$", "^x-", "k", "^a", "nd$")
 
 
+SOMEWHERE = (
+    "#/anyOf/0",
+    "#/properties/a",
+    "#/allOf/0",
+    "#/not",
+    "#spot",
+    "#/$defs/A/anyOf/0",
+    "#/$defs/B/properties/a",
+)
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
+
 class SchemaMaker:
     """Makes one tool schema after another; what it makes depends on the seed alone.
 
     Most can carry an intent. `oddity` is the share of places at which something goes in that may forbid it: a
     parameter called `intent`, a pattern that takes the name, a constant, a reference that leads nowhere or away.
+    With `draft_7` the schemas say so and use what that draft has.
     """
 
-    def __init__(self, seed: int, oddity: float = 0.0006) -> None:
+    def __init__(self, seed: int, *, oddity: float = 0.0004, draft_7: bool = False) -> None:
         self.random = random.Random(seed)
         self.oddity = oddity
+        self.draft_7 = draft_7
         self.definitions: tuple[str, ...] = ()
         self.container = "$defs"
 
@@ -27,9 +41,9 @@ class SchemaMaker:
 
     def schema(self) -> Any:
         """Return one root."""
-        if self.maybe(self.oddity / 4):
+        if self.maybe(self.oddity * 2):
             return self.random.choice([True, False, {"type": "string"}, {"type": ["array", "null"]}])
-        self.container = "definitions" if self.maybe(0.15) else "$defs"
+        self.container = "definitions" if self.draft_7 or self.maybe(0.15) else "$defs"
         self.definitions = tuple(self.random.sample("ABCD", self.random.choice([0, 0, 1, 2, 3, 4])))
         root = self.arguments(self.random.choice([1, 2, 2, 3, 4]), from_definition=-1)
         if not isinstance(root, dict):
@@ -40,45 +54,23 @@ class SchemaMaker:
             root["type"] = ["object", "null"]
         if self.definitions and self.maybe(0.12):
             target = {"$ref": f"#/{self.container}/{self.definitions[0]}"}
-            root = target if self.maybe(0.7) else {**target, **self.arguments(1, from_definition=0)}
+            root = target if self.maybe(0.7) else root | target
         if self.definitions:
             root[self.container] = {
-                name: self.arguments(2, from_definition=index) if self.maybe(0.8) else self.value(2)
+                name: self.arguments(2, from_definition=index) if self.maybe(0.985) else self.value(0)
                 for index, name in enumerate(self.definitions)
             }
-            if self.maybe(0.15):
-                named = root[self.container][self.random.choice(self.definitions)]
-                if isinstance(named, dict):
-                    named["$anchor"] = "spot"
-        self.mend(root, root)
+            named = root[self.container][self.definitions[-1]]
+            if isinstance(named, dict) and self.maybe(0.4):
+                named.update({"$id": "#spot"} if self.draft_7 else {"$anchor": "spot"})
+        if self.draft_7:
+            root = {"$schema": DRAFT_7, **root}
+        _mend(root, [root])
         if self.maybe(self.oddity):
             root["$dynamicRef"] = "#"
         if self.maybe(self.oddity):
             root["required"] = "a"
         return root
-
-    def mend(self, root: dict[str, Any], value: Any) -> None:
-        """Let what refers to nothing refer to the root; what was made odd on purpose stays so."""
-        for item in value.values() if isinstance(value, dict) else value:
-            if isinstance(item, dict) and item.get("$ref") in ("#/anyOf/0", "#/properties/a", "#/allOf/0", "#spot"):
-                here: Any = root
-                if item["$ref"] == "#spot":
-                    here = (
-                        root
-                        if any(
-                            "$anchor" in named
-                            for named in root.get(self.container, {}).values()
-                            if named is not True and named is not False
-                        )
-                        else None
-                    )
-                else:
-                    for step in item["$ref"].split("/")[1:]:
-                        here = here[0] if step == "0" and here else here.get(step) if isinstance(here, dict) else None
-                if here is None:
-                    item["$ref"] = "#"
-            if isinstance(item, (dict, list)):
-                self.mend(root, item)
 
     def arguments(self, depth: int, *, from_definition: int) -> Any:
         """Return a schema that judges an arguments object, at the root or in a branch of it."""
@@ -120,6 +112,11 @@ class SchemaMaker:
         if depth > 0:
             self.compose(made, depth - 1, from_definition)
         self.make_odd(made)
+        if self.draft_7:
+            made.pop("unevaluatedProperties", None)
+            rules = made.pop("dependentRequired", {}) | made.pop("dependentSchemas", {})
+            if rules:
+                made["dependencies"] = rules
         return made
 
     def compose(self, made: dict[str, Any], depth: int, from_definition: int) -> None:
@@ -138,12 +135,14 @@ class SchemaMaker:
         further = self.definitions[from_definition + 1 :]
         if further and self.maybe(0.3):
             made["$ref"] = f"#/{self.container}/{self.random.choice(further)}"
+        elif self.maybe(0.01):
+            made["$ref"] = self.random.choice(SOMEWHERE)
 
     def value(self, depth: int) -> Any:
         """Return a schema of one argument, which may refer to anything, also to the root."""
         kind = self.random.random()
         if kind < 0.12 and depth > 0:
-            return {"$ref": self.random.choice(["#", "#", "#/anyOf/0", "#/properties/a", "#/allOf/0", "#spot"])}
+            return {"$ref": self.random.choice(["#", *SOMEWHERE])}
         if kind < 0.3 and self.definitions and depth > 0:
             return {"$ref": f"#/{self.container}/{self.random.choice(self.definitions)}"}
         if kind < 0.4 and depth > 0:
@@ -194,3 +193,27 @@ class SchemaMaker:
         if depth > 0 and self.maybe(0.1):
             return [self.argument(depth - 1)]
         return self.random.choice(["x", "xy", 1, 2, None])
+
+
+def _mend(root: dict[str, Any], value: Any) -> None:
+    """Let an argument that refers to no schema refer to the root, and a branch to nothing."""
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        if isinstance(item, dict) and item.get("$ref") in SOMEWHERE and not _is_there(root, item["$ref"]):
+            item["$ref"] = "#"
+            if key not in ("a", "b", "c", "kind", "items"):
+                del item["$ref"]
+        if isinstance(item, (dict, list)):
+            _mend(root, item)
+
+
+def _is_there(root: dict[str, Any], ref: str) -> bool:
+    if ref == "#spot":
+        named = [*root.get("$defs", {}).values(), *root.get("definitions", {}).values()]
+        return any(isinstance(item, dict) and {"$anchor", "$id"} & item.keys() for item in named)
+    here: Any = root
+    for step in ref.split("/")[1:]:
+        if isinstance(here, list):
+            here = here[int(step)] if here else None
+        else:
+            here = here.get(step) if isinstance(here, dict) else None
+    return isinstance(here, (dict, bool))

@@ -9,16 +9,18 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import SchemaError
-from referencing import Registry
+from jsonschema.validators import validator_for
+from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
 BRANCHES = ("allOf", "anyOf", "oneOf")
+NOWHERE = (Unresolvable, TypeError, ValueError)  # the last two where a pointer leads through a boolean or a list
 BRANCH = ("not", "if", "then", "else")
 
 
 def _looked_up(root: Any, ref: str) -> Any:
-    resource = DRAFT202012.create_resource(root)
+    resource = Resource.from_contents(root, default_specification=DRAFT202012)
     return Registry().with_resource("urn:root", resource).resolver("urn:root").lookup(ref).contents
 
 
@@ -32,10 +34,11 @@ def _edges(root: Any, schema: Any) -> Iterator[Any]:
         if keyword in schema:
             yield schema[keyword]
     yield from schema.get("dependentSchemas", {}).values()
+    yield from schema.get("dependencies", {}).values()
     if "$ref" in schema:
         try:
             yield _looked_up(root, schema["$ref"])
-        except Unresolvable:
+        except NOWHERE:
             return
 
 
@@ -60,7 +63,7 @@ def _everywhere(value: Any) -> Iterator[dict[str, Any]]:
 
 def _is_broken(root: Any) -> bool:
     try:
-        Draft202012Validator.check_schema(root)
+        validator_for(root, default=Draft202012Validator).check_schema(root)
     except SchemaError:
         return True
     return False
@@ -73,7 +76,7 @@ def _refs(root: Any) -> list[str]:
 def _leads_nowhere(root: Any, ref: str) -> bool:
     try:
         return not isinstance(_looked_up(root, ref), (dict, bool))
-    except Unresolvable:
+    except NOWHERE:
         return True
 
 
@@ -110,7 +113,7 @@ def _patterns(root: Any) -> list[str]:
 
 
 def _refuses_every_object(root: Any, objects: list[dict[str, Any]]) -> bool:
-    judge = Draft202012Validator(root)
+    judge = validator_for(root, default=Draft202012Validator)(root)
     return not any(judge.is_valid(arguments) for arguments in objects)
 
 

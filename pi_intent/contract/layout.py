@@ -10,6 +10,10 @@ from typing import Any
 from pi_intent.contract.schema import DEFINITIONS, SAME_INSTANCE, Document, Place, pointer, subschemas
 from pi_intent.contract.survey import Survey
 
+SAID = frozenset({"title", "description", "$comment", "default", "examples", "deprecated"})
+SAID_OF_ROOT = SAID | {"$schema", "$id", "$anchor"}
+"""What the name of another schema says besides."""
+
 # What makes a root more than a name for what it refers to, so that the two cannot become one schema.
 _ASSERTING = SAME_INSTANCE | {
     "properties", "patternProperties", "additionalProperties", "unevaluatedProperties", "propertyNames", "required",
@@ -47,8 +51,9 @@ class Layout:
     @property
     def own_root(self) -> dict[str, Any]:
         """Return what the root says itself or by the name of another schema."""
-        schemas = [self.document.at(place) for place in self.spine]
-        return {key: value for schema in schemas if isinstance(schema, Mapping) for key, value in schema.items()}
+        *names, head = (self.document.at(place) for place in self.spine)
+        said = {key: value for name in names for key, value in name.items() if key in (*SAID_OF_ROOT, *DEFINITIONS)}
+        return said | (dict(head) if isinstance(head, Mapping) else {})
 
     @cached_property
     def kept(self) -> tuple[Place, ...]:
@@ -67,17 +72,19 @@ class Layout:
             if isinstance(target, tuple):
                 found[target] = None
                 keep(target)
+                keep(target[:2] if target[:1] and target[0] in DEFINITIONS else target)  # it stays as a whole
             for steps, _ in subschemas(schema):
                 if place or steps[0] not in DEFINITIONS:
                     keep(place + steps)
 
         for place in self._judging:
             schema = self.document.at(place)
-            for steps, _ in subschemas(schema) if isinstance(schema, Mapping) else ():
+            if not isinstance(schema, Mapping):
+                continue
+            branches = set(self.document.branches(schema))
+            for steps, _ in subschemas(schema):
                 inner = place + steps
-                if steps[0] not in SAME_INSTANCE and not (
-                    self._is_definition(inner) and inner in self.survey.judging
-                ):
+                if steps not in branches and not (self._is_definition(inner) and inner in self.survey.judging):
                     keep(inner)
         return tuple(found)
 

@@ -19,7 +19,7 @@ def narrow(root: dict[str, Any], ours: frozenset[str]) -> dict[str, Any]:
     stated = INTENT in root.get("required", ())
     schemas = [document.at(place) for place in survey(document, ours).judging]
     for schema in schemas:
-        if not isinstance(schema, dict):
+        if not isinstance(schema, dict) or document.is_only_ref(schema):
             continue
         if schema is not root:
             _open_again(schema, ours)

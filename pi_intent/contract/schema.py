@@ -128,6 +128,15 @@ class Document:
         """Whether the document's draft knows `if`, which came with draft 7."""
         return not any(draft in str(self.root.get("$schema", "")) for draft in _OLD_DRAFTS[:-1])
 
+    def is_only_ref(self, schema: Mapping[str, Any]) -> bool:
+        """Whether of all that stands in a schema only its `$ref` counts."""
+        return "$ref" in schema and self.ref_stands_alone
+
+    def branches(self, schema: Mapping[str, Any]) -> Iterator[Place]:
+        """Yield the steps to each subschema that judges the very instance that the schema judges."""
+        if not self.is_only_ref(schema):
+            yield from (steps for steps, _ in subschemas(schema) if steps[0] in SAME_INSTANCE)
+
     def at(self, place: Place) -> Any:
         """Return what stands at a place; None where there is nothing."""
         value: Any = self.root

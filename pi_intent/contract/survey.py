@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pi_intent.contract.rows import INTENT, RATIONALE
-from pi_intent.contract.schema import SAME_INSTANCE, Document, Place, is_schema, subschemas
+from pi_intent.contract.schema import Document, Place, is_schema
 from pi_intent.errors import SkipReason
 
 TEXT: dict[str, Any] = {"type": "string"}
@@ -59,7 +59,8 @@ class Survey:
 
     @property
     def counting(self) -> bool:
-        return any(counts(self.document.at(place)) for place in self.judging)
+        schemas = (self.document.at(place) for place in self.judging)
+        return any(counts(schema) and not self.document.is_only_ref(schema) for schema in schemas)
 
     def skip(self, reason: SkipReason, subject: object = "") -> None:
         self.skips.setdefault(reason, sentence(reason, subject))
@@ -107,9 +108,8 @@ def _mark_home(found: Survey, place: Place) -> None:
     found.home.add(place)
     schema = found.document.at(place)
     if isinstance(schema, Mapping):
-        for steps, _ in subschemas(schema):
-            if steps[0] in SAME_INSTANCE:
-                _mark_home(found, place + steps)
+        for steps in found.document.branches(schema):
+            _mark_home(found, place + steps)
 
 
 def _visit(found: Survey, place: Place, trail: tuple[Place, ...], ref: object = "") -> None:
@@ -126,17 +126,17 @@ def _visit(found: Survey, place: Place, trail: tuple[Place, ...], ref: object = 
         found.skip("malformed_schema", keyword)
         found.judging.add(place)
         return
-    _note(found, schema, at_root=not place)
+    if not found.document.is_only_ref(schema):
+        _note(found, schema, at_root=not place)
     trail = (*trail, place)
-    for steps, _ in subschemas(schema):
-        if steps[0] in SAME_INSTANCE:
-            _visit(found, place + steps, trail, ref)
+    for steps in found.document.branches(schema):
+        _visit(found, place + steps, trail, ref)
     if "$ref" in schema:
         target = found.document.target(schema["$ref"])
         if isinstance(target, tuple):
             _visit(found, target, trail, schema["$ref"])
         else:
-            found.skip(target, schema["$ref"])
+            found.skip(target, "$ref" if target == "malformed_schema" else schema["$ref"])
     found.judging.add(place)  # only now: a place still on the trail that is met again is a circle
 
 
@@ -223,7 +223,7 @@ def _is_texts(value: object) -> bool:
 
 
 def admits_objects(document: Document) -> bool:
-    """Whether an object could be valid, as far as types, references and branches tell.
+    """Whether an object could be valid, as far as types, references and branches tell; one is meant if the root says so.
 
     Wants a document in whose survey nothing stands in the way: no circles, and no `const` or `enum` of objects.
     """
@@ -250,4 +250,6 @@ def admits_objects(document: Document) -> bool:
             any(branches(place, keyword, schema)) for keyword in ("anyOf", "oneOf") if keyword in schema
         )
 
-    return admits(())
+    kinds = document.root.get("type", ())
+    said = not document.is_only_ref(document.root) and "object" in ([kinds] if isinstance(kinds, str) else kinds)
+    return said or admits(())

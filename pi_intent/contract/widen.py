@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pi_intent.contract.layout import Layout
+from pi_intent.contract.layout import SAID, SAID_OF_ROOT, Layout
 from pi_intent.contract.rows import INTENT
 from pi_intent.contract.schema import DEFINITIONS, SAME_INSTANCE, Place, plain, rebuilt
 from pi_intent.contract.survey import counts
@@ -16,8 +16,6 @@ IF_STATED: dict[str, Any] = {"required": [INTENT]}
 """How a count that depends on the intent asks whether there is one."""
 
 _CLOSING = ("additionalProperties", "unevaluatedProperties")
-_SAID = frozenset({"title", "description", "$comment", "default", "examples", "deprecated"})
-_SAID_OF_ROOT = _SAID | {"$schema", "$id", "$anchor"}
 _ONCE = frozenset({"$schema", "$id", "$anchor", "$dynamicAnchor", *DEFINITIONS})  # a copy must not say it again
 
 
@@ -40,9 +38,7 @@ class Widening:
         said: dict[str, Any] = {}
         for place in names:
             schema = layout.document.at(place)
-            said = {
-                key: plain(schema[key]) for key in schema if key in (_SAID_OF_ROOT if not place else _SAID)
-            } | said
+            said = {key: plain(schema[key]) for key in schema if key in (SAID_OF_ROOT if not place else SAID)} | said
         schema = layout.document.at(head)
         if not isinstance(schema, Mapping):
             schema = {} if schema else {"not": {}}
@@ -58,6 +54,8 @@ class Widening:
         if not isinstance(schema, Mapping):
             return schema
         layout = self.layout
+        if layout.document.is_only_ref(schema):
+            return self.kept(schema, copied=copied) | {"$ref": layout.judged(schema["$ref"])}
 
         def change(item: Any, steps: Place) -> Any:
             if steps[0] in SAME_INSTANCE:
