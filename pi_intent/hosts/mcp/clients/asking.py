@@ -23,9 +23,14 @@ def ask(command: Sequence[str], *, environ: Mapping[str, str], cwd: Path, timeou
     """
     try:
         process = subprocess.Popen(
-            command, env=environ, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            command,
+            env=environ,
+            cwd=cwd,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
-        )  # fmt: skip
+        )
     except (OSError, ValueError):
         return None
     try:

@@ -96,7 +96,9 @@ class Claude:
 
 
 def _is_listed(server: Server, listed: str) -> bool:
-    return f"{server.name}: {' '.join(server.line)} - " in listed
+    # Nothing but two spaces stands there for an empty list of arguments.
+    command, arguments = server.line[0], " ".join(server.line[1:])
+    return f"{server.name}: {command} {arguments} - " in listed
 
 
 def _folder(surroundings: Surroundings) -> Path:
@@ -158,5 +160,3 @@ def _read(path: Path) -> object:
         return found
     except (OSError, ValueError, RecursionError):
         return None
-
-

@@ -108,7 +108,7 @@ class Client(Protocol):
 def in_projects(
     surroundings: Surroundings, name: str, keys: tuple[str, ...], *, not_this: Sequence[Path] = ()
 ) -> list[Place]:
-    """Return the shared sets of a project: a file of that name in its folders. `not_this` are the user's own files."""
+    """Return the shared sets of a project: a file of that name in its folders, but not the user's own files."""
     others = {os.path.realpath(path) for path in not_this}
     shape: Literal["json", "toml"] = "toml" if name.endswith(".toml") else "json"
     places = [

@@ -103,7 +103,8 @@ def replace(snapshot: Snapshot, data: bytes, *, client_locks: bool) -> Snapshot:
         raise Changed from error
     except OSError as error:
         raise refusal(
-            path, f"cannot be written ({error.strerror}): check who owns it and its folder, and whether the disk is full"
+            path,
+            f"cannot be written ({error.strerror}): check who owns it and its folder, and whether the disk is full",
         ) from error
     return Snapshot(path=path, target=target, data=data)
 
@@ -126,7 +127,9 @@ def _make_alike(path: Path, target: Path, found: os.stat_result, descriptor: int
         try:
             os.fchown(descriptor, found.st_uid, found.st_gid)
         except OSError as error:
-            raise refusal(path, "belongs to another user or group, and was left alone: run this as its owner") from error
+            raise refusal(
+                path, "belongs to another user or group, and was left alone: run this as its owner"
+            ) from error
     os.fchmod(descriptor, stat.S_IMODE(found.st_mode))
     if hasattr(os, "listxattr"):  # Linux; access lists are among them
         with suppress(OSError):

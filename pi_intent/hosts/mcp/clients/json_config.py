@@ -29,9 +29,7 @@ def json_servers(text: str, keys: Sequence[str]) -> list[Server]:
             return []
         node = members[key].value
         path.append(key)
-    return [
-        _server(text, member, [*path, name]) for name, member in _members(text, node, path).items()
-    ]
+    return [_server(text, member, [*path, name]) for name, member in _members(text, node, path).items()]
 
 
 def json_meaning(text: str) -> object:
@@ -91,6 +89,7 @@ def _server(text: str, entry: Member, path: Sequence[str]) -> Server:
         name=name,
         span=span,
         fields=fields,
+        environ=_environ(text, members.get("env")),
         command=value,
         command_at=Span(command.value.start, command.value.end) if command is not None else nowhere,
         arguments=arguments,
@@ -98,6 +97,11 @@ def _server(text: str, entry: Member, path: Sequence[str]) -> Server:
         before_arguments=_before_arguments(text, node, command) if command is not None else "",
         problem=problem,
     )
+
+
+def _environ(text: str, member: Member | None) -> dict[str, str]:
+    pairs = [(one.key, string(text, one.value)) for one in member.value.members] if member is not None else []
+    return {key: value for key, value in pairs if value is not None}
 
 
 def _field(text: str, node: Node) -> str | bool | None:

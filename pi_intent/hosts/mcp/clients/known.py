@@ -8,6 +8,4 @@ from pi_intent.hosts.mcp.clients.codex import Codex
 from pi_intent.hosts.mcp.clients.cursor import Cursor
 from pi_intent.hosts.mcp.clients.vscode import VSCode
 
-CLIENTS: dict[ClientName, Client] = {
-    client.name: client for client in (Claude(), Codex(), Cursor(), VSCode())
-}
+CLIENTS: dict[ClientName, Client] = {client.name: client for client in (Claude(), Codex(), Cursor(), VSCode())}

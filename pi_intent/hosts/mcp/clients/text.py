@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 # A number sign begins a comment in TOML only, two slashes in JSON only; neither has the other's between its values.
@@ -20,6 +20,11 @@ class Malformed(Exception):
         super().__init__(what)
         self.line = line
         self.what = what
+
+    @property
+    def sentence(self) -> str:
+        """The rest of a sentence that begins with the file."""
+        return f"{self.what} (line {self.line})" if self.line is not None else self.what
 
 
 class Span(NamedTuple):
@@ -54,14 +59,15 @@ class Arguments:
 class Server:
     """One server of a config.
 
-    `fields` are its keys with the values that are texts, booleans, or None for anything else. `command` is None where
-    there is none or it is no text; `problem` says why its command line cannot be read. Where there is no list of
-    arguments, `before_arguments` is the text to put before a new one, and `place` is where.
+    `fields` are its keys with the values that are texts or booleans, None for anything else, `environ` is what it has
+    of the environment. `command` is None where there is none or it is no text; `problem` says why the command line
+    cannot be read. A new list of arguments goes to `place`, with `before_arguments` before it.
     """
 
     name: str
     span: Span | None
     fields: dict[str, str | bool | None]
+    environ: dict[str, str] = field(default_factory=dict)
     command: str | None
     command_at: Span
     arguments: Arguments | None

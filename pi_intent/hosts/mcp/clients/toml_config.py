@@ -74,6 +74,7 @@ def _server(
         name=name,
         span=None,
         fields={key: field if isinstance(field, str | bool) else None for key, field in entry.items()},
+        environ=_environ(entry.get("env")),
         command=value if isinstance(value, str) else None,
         command_at=command.value if command is not None else nowhere,
         arguments=arguments,
@@ -83,6 +84,11 @@ def _server(
     )
 
 
+def _environ(entry: object) -> dict[str, str]:
+    pairs = entry.items() if isinstance(entry, dict) else ()
+    return {key: value for key, value in pairs if isinstance(value, str)}
+
+
 def _arguments(text: str, values: object, listed: Assigned | None) -> Arguments | None:
     if not isinstance(values, list) or listed is None or listed.items is None:
         return None
@@ -90,9 +96,7 @@ def _arguments(text: str, values: object, listed: Assigned | None) -> Arguments 
     if len(texts) != len(values) or len(values) != len(listed.items):
         return None
     start = listed.value.start
-    return Arguments(
-        values=texts, items=listed.items, opening=Span(start, start + 1), removal=_removal(text, listed)
-    )
+    return Arguments(values=texts, items=listed.items, opening=Span(start, start + 1), removal=_removal(text, listed))
 
 
 def _line_end(text: str, position: int) -> re.Match[str]:

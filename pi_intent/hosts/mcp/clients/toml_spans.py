@@ -146,8 +146,7 @@ def _inline_table(text: str, position: int, path: tuple[str, ...]) -> tuple[tupl
     beside = tuple(Span(member.key.start, member.value.end) for member in members)
     return (
         tuple(
-            Assigned(member.path, member.key, member.value, member.items, beside, member.inside)
-            for member in members
+            Assigned(member.path, member.key, member.value, member.items, beside, member.inside) for member in members
         ),
         position + 1,
     )

@@ -1,9 +1,9 @@
 """Put `pi-intent mcp wrap` before the command line of a server in a config's text, and take it away again.
 
-The command moves into the list of arguments as it is written there, and comes back as it is written: nothing has to be
-remembered outside of the config, and what was edited in between stays. The one thing that the new line would not show,
-that there was no list of arguments before, is kept in how the option is spelt: `--server=NAME` where there was none,
-`--server NAME` where there was one. Both mean the same to the proxy.
+The command moves into the list of arguments as it is written there, and comes back as it is written: nothing has to
+be remembered outside of the config, and what was edited in between stays. The one thing that the new line would not
+show, that there was no list of arguments before, is kept in how the option is spelt: `--server=NAME` where there was
+none, `--server NAME` where there was one. Both mean the same to the proxy.
 """
 
 from __future__ import annotations
@@ -84,9 +84,7 @@ def _options(launcher: str, arguments: tuple[str, ...], at: int) -> Wrapped:
         at += 1 if sign else 2
     if at >= len(arguments):
         return Wrapped(launcher=launcher, why="no command follows pi-intent mcp wrap")
-    return Wrapped(
-        launcher=launcher, real=at, had_no_list=had_no_list and at == len(arguments) - 1
-    )
+    return Wrapped(launcher=launcher, real=at, had_no_list=had_no_list and at == len(arguments) - 1)
 
 
 def real_line(server: Server) -> tuple[str, ...]:
@@ -179,7 +177,7 @@ def _gap(text: str, arguments: Arguments) -> str:
 
 
 def _cut(text: str, start: int, end: int, items: Sequence[Span]) -> list[Edit]:
-    """Cut a stretch of a list with its items, but keep what stands between them where somebody put a comment there."""
+    """Cut a stretch of a list with its items, but keep the comments that somebody put between them."""
     ends = (*(item.start for item in items[1:]), end)
     kept = "".join(comments_of(text[item.end : stop]) for item, stop in zip(items, ends, strict=True))
     return [Edit(start, end, kept)]
