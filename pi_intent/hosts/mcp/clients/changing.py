@@ -134,7 +134,11 @@ def _hints(request: Request, others: Sequence[Place]) -> list[str]:
         except (HostError, Malformed):
             continue
         wanted = request.verb == "uninstall"
-        names = [server.name for server in servers if server.line and (wrapped(server) is not None) == wanted]
+        names = [
+            server.name
+            for server in servers
+            if server.line and (wrapped(server) is not None) == wanted and (not request.only or server.name in request.only)
+        ]
         if names:
             hints.append(
                 f"{place.path} is shared with everyone who has the project and was left alone "

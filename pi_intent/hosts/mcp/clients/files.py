@@ -62,16 +62,18 @@ def read(path: Path) -> Snapshot | None:
         if error.errno == errno.ELOOP:
             raise refusal(path, "is a link that leads back to itself: mend or remove it") from error
         raise refusal(path, f"cannot be read ({error.strerror}): check who owns it and its folder") from error
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise refusal(path, f"is {'a folder' if stat.S_ISDIR(found.st_mode) else 'no file'}: move it away")
         if found.st_size > MAX_BYTES:
             raise refusal(path, f"is larger than {MAX_BYTES // 1024 // 1024} MiB, and was left alone")
-        try:
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
             return Snapshot(path=path, target=target, data=file.read(MAX_BYTES + 1))
-        except OSError as error:
-            raise refusal(path, f"cannot be read ({error.strerror}): check the disk") from error
+    except OSError as error:
+        raise refusal(path, f"cannot be read ({error.strerror}): check the disk") from error
+    finally:
+        os.close(descriptor)
 
 
 def replace(snapshot: Snapshot, data: bytes, *, client_locks: bool) -> Snapshot:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 from pi_intent.hosts.mcp.clients.text import Malformed, line_of
@@ -72,6 +73,7 @@ class _Open:
         return Node(kind, self.start, end, tuple(self.members), tuple(self.items))
 
 
+@lru_cache(maxsize=4)
 def parse(text: str) -> Node | None:
     """Return the document, None where the text holds nothing but space and comments. Raises `Malformed`."""
     opened: list[_Open] = []

@@ -147,7 +147,12 @@ def unwrap(text: str, server: Server, found: Wrapped) -> list[Edit]:
     first, rest = arguments.items[0].start, arguments.items[found.real + 1 :]
     if rest:
         return [command, *_cut(text, first, rest[0].start, arguments.items[: found.real + 1])]
-    return [command, *_cut(text, first, comma_after(text, real.end).end, arguments.items)]
+    start, end = first, comma_after(text, real.end).end
+    # An empty list gets our words right after its bracket. Where there is space now, somebody has laid it out anew.
+    before, after = text[arguments.opening.end : first], _SPACE.match(text, end)
+    if before and _SPACE.fullmatch(before) and after is not None and text.startswith("]", after.end()):
+        start, end = arguments.opening.end, after.end()
+    return [command, *_cut(text, start, end, arguments.items)]
 
 
 def relaunch(server: Server, found: Wrapped, launcher: Launcher, shape: Shape) -> list[Edit]:
