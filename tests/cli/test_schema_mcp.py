@@ -13,7 +13,7 @@ import pytest
 SERVER = """
 import json, sys
 TOOLS = [
-    {"name": "find", "description": "Finds \\x1b[31m", "inputSchema": {"type": "object", "properties": {"q": {}}}},
+    {"name": "find", "description": "Finds \\x1b[31m", "inputSchema": {"properties": {"q": {}}, "required": ["q"]}},
     {"name": "any", "inputSchema": True},
     {"name": "left_alone", "inputSchema": {"type": "object"}},
 ]
@@ -52,13 +52,11 @@ def test_it_is_what_the_proxy_shows(tmp_path: Path, server: list[str]):
     document: dict[str, Any] = json.loads(done.stdout)
     request = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}) + "\n"
     listed = json.loads(run(tmp_path, "mcp", "wrap", *words, given=request).stdout)["result"]["tools"]
-    shown = [
-        {key: tool[key] for key in tool if key in ("name", "description", "inputSchema")}
-        for tool in document["tools"]
-    ]
+    extra = ("original", "tokens", "added", "noIntentBecause")
+    shown = [{key: tool[key] for key in tool if key not in extra} for tool in document["tools"]]
     assert json.dumps(shown) == json.dumps(listed)
     find, anything, alone = document["tools"]
-    assert find["original"] == {"type": "object", "properties": {"q": {}}}
+    assert find["original"] == {"properties": {"q": {}}, "required": ["q"]}
     assert find["noIntentBecause"] is None
     assert 60 <= find["added"] <= 75
     assert (anything["added"], anything["noIntentBecause"]) == (
@@ -69,8 +67,6 @@ def test_it_is_what_the_proxy_shows(tmp_path: Path, server: list[str]):
 
 
 def test_a_person_sees_the_difference_and_what_it_costs(tmp_path: Path, server: list[str]):
-    done = run(tmp_path, "schema", "--mcp", "--diff", "--tool", "find", *server)
-    assert done.returncode == 2  # `--tool` is no option of the proxy
     done = run(tmp_path, "schema", "--tool", "find", "--mcp", "--diff", *server)
     assert done.returncode == 0
     assert "tokens" in done.stdout
