@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -45,7 +45,9 @@ class World:
 
     @property
     def codex(self) -> Path:
-        return self.folder / "npm" / "node_modules" / ".bin" / "codex"
+        """The program itself: the one on the path starts it, and would die without it."""
+        (program,) = (self.folder / "npm" / "node_modules" / "@openai").glob("codex-*/vendor/*/bin/codex")
+        return program
 
     @property
     def inspector(self) -> Path:
@@ -76,6 +78,8 @@ class Desk:
     page: str = ""
     read: list[str] = field(default_factory=list)
     """The words that the page was asked for."""
+    starter: list[str] = field(default_factory=list)
+    """What starts each proxy, where it is not the client itself."""
 
     def __post_init__(self) -> None:
         for folder in (self.project, self.home):
@@ -118,8 +122,9 @@ class Desk:
         assert reading.problems == []
         return reading.calls
 
-    def run(self, command: list[str], **more_environment: str) -> subprocess.CompletedProcess[str]:
-        """Run a program in the project until it ends by itself; what it started ends with it, if it hangs."""
+    @contextmanager
+    def running(self, command: list[str], **more_environment: str) -> Iterator[subprocess.Popen[str]]:
+        """Start a program in the project; what is left of its process group in the end is killed."""
         process = subprocess.Popen(
             command,
             cwd=self.project,
@@ -131,11 +136,16 @@ class Desk:
             start_new_session=True,
         )
         try:
-            out, errors = process.communicate(timeout=SECONDS)
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            raise
+
+    def run(self, command: list[str], **more_environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a program in the project until it ends by itself."""
+        with self.running(command, **more_environment) as process:
+            out, errors = process.communicate(timeout=SECONDS)
         return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
     def reached(self, server: Server) -> list[Any]:
@@ -152,20 +162,11 @@ class Desk:
         """
         return ["bash", "-c", 'exec "$@" < <(exec tee -a "$0")', str(self._record(server)), *server.command(self)]
 
-    def wrapped(self, server: Server, *options: str) -> list[str]:
+    def wrapped(self, server: Server) -> list[str]:
         """The command that a client is given: the proxy, and behind it the recorded server."""
         program = str(Path(sys.executable).with_name("pi-intent"))
-        return [
-            program,
-            "mcp",
-            "wrap",
-            "--policy",
-            "require",
-            "--server",
-            server.name,
-            *options,
-            *self.recorded(server),
-        ]
+        wrap = [program, "mcp", "wrap", "--policy", "require", "--server", server.name]
+        return [*self.starter, *wrap, *self.recorded(server)]
 
     def _record(self, server: Server) -> Path:
         return self.root / f"{server.name}.jsonl"

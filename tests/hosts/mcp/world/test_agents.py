@@ -3,57 +3,66 @@
 from __future__ import annotations
 
 import json
+import os
+import select
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 from agent_model import AgentModel, AnthropicMessages, Dialect, OpenAIResponses
-from mcp_world import FIRST, SECOND, SERVERS, THIRD, Desk, Server
+from mcp_world import FIRST, SECOND, SECONDS, SERVERS, THIRD, Desk, Server
 
 from pi_intent.cli.demo.model import ScriptedCall, Turn
 
-MEMORY, GIT = SERVERS["memory"], SERVERS["git"]
+EVERYTHING, GIT, MEMORY = (SERVERS[name] for name in ("everything", "git", "memory"))
 REFUSAL = "Nothing was executed: `intent` is missing. Call {tool} again with `intent` first"
+
+
+type Command = tuple[list[str], dict[str, str]]
+"""The words of a command, and what it needs in its environment."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agent:
-    """An agent: what its model speaks, how it runs one prompt, what it does to what it is given."""
+    """An agent: what its model speaks, how it is given one prompt, what it does to what it is given."""
 
     dialect: Callable[[], Dialect]
-    run: Callable[[Desk, AgentModel, Sequence[Server]], str]
+    command: Callable[[Desk, AgentModel, Sequence[Server]], Command]
     keeps_order: bool
     tells_errors: bool
+    spelling: Callable[[str], str] = str
+    """How it spells a tool's name for its model."""
 
 
-def run_claude_code(desk: Desk, model: AgentModel, servers: Sequence[Server]) -> str:
-    """Run one prompt of Claude Code; `--bare` reads nothing of a user's, and nothing but the model is asked."""
+def claude_code(desk: Desk, model: AgentModel, servers: Sequence[Server]) -> Command:
+    """One prompt for Claude Code; `--bare` reads nothing of a user's, and nothing but the model is asked."""
     wrapped = {server.name: desk.wrapped(server) for server in servers}
     config = {"mcpServers": {name: {"command": words[0], "args": words[1:]} for name, words in wrapped.items()}}
-    done = desk.run(
+    allowed = ",".join(f"mcp__{name}" for name in wrapped)
+    return (
         [
-            str(desk.world.claude), "--print", "Go", "--bare", "--model", "claude-sonnet-4-5", "--tools", "",
-            "--strict-mcp-config", "--mcp-config", json.dumps(config),
-            "--allowedTools", ",".join(f"mcp__{name}" for name in wrapped),
+            *(str(desk.world.claude), "--print", "Go", "--bare", "--model", "scripted", "--tools", ""),
+            *("--strict-mcp-config", "--mcp-config", json.dumps(config), "--allowedTools", allowed),
         ],
-        ANTHROPIC_BASE_URL=model.url,
-        ANTHROPIC_API_KEY="none",
-        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC="1",
-        DISABLE_AUTOUPDATER="1",
-        HTTPS_PROXY=model.url,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+        {
+            "ANTHROPIC_BASE_URL": model.url,
+            "ANTHROPIC_API_KEY": "none",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+            "HTTPS_PROXY": model.url,
+        },
+    )
 
 
-def run_codex(desk: Desk, model: AgentModel, servers: Sequence[Server]) -> str:
-    """Run one prompt of Codex; its plugins and apps would ask the network."""
+def codex(desk: Desk, model: AgentModel, servers: Sequence[Server]) -> Command:
+    """One prompt for Codex; its plugins and apps would ask the network, and its daemon would outlive it."""
     lines = [
         'model = "scripted"',
         'model_provider = "scripted"',
         "check_for_update_on_startup = false",
-        "features = {plugins = false, apps = false, multi_agent = false}",
+        "features = {plugins = false, apps = false, multi_agent = false, daemon_auto_start = false}",
         "analytics = {enabled = false}",
         "[model_providers.scripted]",
         f'name = "scripted"\nbase_url = "{model.url}/v1"\nwire_api = "responses"',
@@ -61,18 +70,32 @@ def run_codex(desk: Desk, model: AgentModel, servers: Sequence[Server]) -> str:
     for server in servers:
         words = desk.wrapped(server)
         lines.append(f"[mcp_servers.{server.name}]\ncommand = {json.dumps(words[0])}\nargs = {json.dumps(words[1:])}")
-        lines.append('default_tools_approval_mode = "approve"\nrequired = true')
+        # Without it the first request may go out before the server's tools are there.
+        lines.append("required = true")
+        lines.append('default_tools_approval_mode = "approve"')
     (desk.home / ".codex").mkdir()
     (desk.home / ".codex" / "config.toml").write_text("\n".join(lines))
-    done = desk.run([str(desk.world.codex), "exec", "Go"], HTTPS_PROXY=model.url)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return [str(desk.world.codex), "exec", "Go"], {"HTTPS_PROXY": model.url}
 
 
 AGENTS = {
-    "claude": Agent(dialect=AnthropicMessages, run=run_claude_code, keeps_order=True, tells_errors=True),
-    "codex": Agent(dialect=OpenAIResponses, run=run_codex, keeps_order=False, tells_errors=False),  # sorts by name
+    "claude": Agent(dialect=AnthropicMessages, command=claude_code, keeps_order=True, tells_errors=True),
+    "codex": Agent(
+        dialect=OpenAIResponses,
+        command=codex,
+        keeps_order=False,  # it sorts by name
+        tells_errors=False,
+        spelling=lambda name: name.replace("-", "_"),
+    ),
 }
+
+
+def run(agent: Agent, desk: Desk, model: AgentModel) -> str:
+    """Let the agent answer one prompt, with both servers; return what it says in the end."""
+    words, environment = agent.command(desk, model, [MEMORY, GIT])
+    done = desk.run(words, **environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 def call(desk: Desk, server: Server, word: str, **intent: Any) -> Turn:
@@ -93,9 +116,9 @@ def test_an_agent_lists_is_refused_and_recovers(desk: Desk, name: str) -> None:
         Turn(text="All done."),
     ]
     with AgentModel(agent.dialect(), turns) as model:
-        said = agent.run(desk, model, [MEMORY, GIT])
+        said = run(agent, desk, model)
 
-    assert said.strip() == "All done."
+    assert said == "All done."
     # What the model was offered.
     ours = {
         tool: schema for tool, schema in model.offered.items() if tool.startswith(("mcp__memory__", "mcp__git__"))
@@ -153,9 +176,9 @@ def test_calls_in_parallel_are_refused_one_by_one(desk: Desk, name: str) -> None
     ]
     one = Turn(calls=tuple(scripted for turn in turns for scripted in turn.calls))
     with AgentModel(agent.dialect(), [one, Turn(text="All done.")]) as model:
-        said = agent.run(desk, model, [MEMORY, GIT])
+        said = run(agent, desk, model)
 
-    assert said.strip() == "All done."
+    assert said == "All done."
     refused = {call_id for call_id, result in model.told.items() if "Nothing was executed" in result.text}
     assert refused == {"call_2", "call_4"}
     assert (MEMORY.done(desk), GIT.done(desk)) == ([FIRST], [FIRST])
@@ -164,3 +187,44 @@ def test_calls_in_parallel_are_refused_one_by_one(desk: Desk, name: str) -> None
         for call in desk.ledger
         if (entry := call.call) is not None
     } == {("call_1", "ok"), ("call_2", "rejected"), ("call_3", "ok"), ("call_4", "rejected")}
+
+
+def read_until(pipe: int, wanted: bytes | None) -> bytes:
+    """Read a pipe until something has come, or until its writers are all gone."""
+    deadline, read = time.monotonic() + SECONDS, b""
+    while wanted is None or wanted not in read:
+        ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
+        assert ready, f"waited {SECONDS} seconds; there was {read!r}"
+        piece = os.read(pipe, 65536)
+        if not piece and wanted is None:
+            break
+        assert piece, f"the server ended; there was {read!r}"
+        read += piece
+    return read
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_that_is_killed_in_a_call_leaves_no_server_behind(desk: Desk, name: str) -> None:
+    agent, pipe = AGENTS[name], desk.root / "pipe"
+    os.mkfifo(pipe)
+    # The proxy and the server hold the pipe as long as they live; what the server is sent comes out of it.
+    desk.starter[:] = ["bash", "-c", 'exec 9>"$0"; exec "$@"', str(pipe)]
+    held = ["bash", "-c", 'exec 9>"$0"; exec "$@" < <(exec tee /dev/fd/9)', str(pipe)]
+    slow = replace(EVERYTHING, command=lambda desk: [*held, *EVERYTHING.command(desk)])
+    arguments = {"intent": "See what a long wait does", "duration": 600, "steps": 1}
+    waits = ScriptedCall(
+        name=f"mcp__everything__{agent.spelling('trigger-long-running-operation')}", arguments=arguments
+    )
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        with AgentModel(agent.dialect(), [Turn(calls=(waits,))]) as model:
+            words, environment = agent.command(desk, model, [slow])
+            with desk.running(words, **environment) as process:
+                read_until(reader, b'"tools/call"')
+                process.kill()
+                read_until(reader, None)
+    finally:
+        os.close(reader)
+
+    (left,) = desk.ledger
+    assert (left.call and left.call.intent, left.done and left.done.status) == (arguments["intent"], "interrupted")
