@@ -1,0 +1,98 @@
+"""Put intents on all the tools of a pydantic-ai agent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic_ai import RunContext
+from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering, WrapToolExecuteHandler
+from pydantic_ai.messages import AgentStreamEvent, ToolCallPart
+from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.tools import AgentDepsT, ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset
+
+from pi_intent.hosts.pydantic_ai.options import Options
+from pi_intent.hosts.pydantic_ai.run import IntentRun
+from pi_intent.hosts.pydantic_ai.toolset import IntentToolset
+from pi_intent.types import Policy
+
+
+@dataclass(kw_only=True)
+class Intents(AbstractCapability[AgentDepsT]):
+    """Makes an agent state an intent with every call of its tools, MCP servers' included.
+
+    `policy` is what a call without one means ("adaptive" unless your settings say otherwise: refused in three
+    answers of the model in a row, then run and marked); a project's `.pi-intent.toml` can only make it stricter.
+    `tools` and `exempt` are names or globs, also as `toolset/tool`: only those are asked, or those are not.
+    `session_id` names the session in the events and the ledger, by default the conversation's id. `cwd` is the
+    directory whose project the ledger and the settings belong to, by default the process's; with `ledger=False`
+    nothing is written and only the events are told.
+    """
+
+    policy: Policy | None = None
+    tools: Sequence[str] = ()
+    exempt: Sequence[str] = ()
+    session_id: str | None = None
+    cwd: str | Path | None = None
+    ledger: bool = True
+    run: IntentRun | None = field(default=None, repr=False, compare=False)
+    """The run that this copy of the capability belongs to; pydantic-ai makes one for each."""
+
+    def __post_init__(self) -> None:
+        self._options = Options.of(
+            policy=self.policy,
+            tools=self.tools,
+            exempt=self.exempt,
+            session_id=self.session_id,
+            cwd=self.cwd,
+            ledger=self.ledger,
+        )
+
+    def get_ordering(self) -> CapabilityOrdering:
+        # Around all others: what they block, skip or answer is what came of the call.
+        return CapabilityOrdering(position="outermost")
+
+    async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:
+        run = IntentRun.of(ctx, self._options)
+        if run is not None:
+            run.is_hooked = True
+        return replace(self, run=run)
+
+    def get_wrapper_toolset(self, toolset: AbstractToolset[AgentDepsT]) -> AbstractToolset[AgentDepsT] | None:
+        if self.run is None:
+            return None
+        return IntentToolset(toolset, run=self.run)
+
+    async def before_model_request(
+        self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        if self.run is not None:
+            self.run.settle_answered(ctx.messages)
+        return request_context
+
+    async def wrap_tool_execute(
+        self,
+        ctx: RunContext[AgentDepsT],
+        *,
+        call: ToolCallPart,
+        tool_def: ToolDefinition,
+        args: dict[str, Any],
+        handler: WrapToolExecuteHandler,
+    ) -> Any:
+        running = handler(args)
+        return await (running if self.run is None else self.run.finish(ctx, running))
+
+    @property
+    def has_on_event(self) -> bool:
+        # A run that its user does not stream is not to be streamed because of us: not every model can.
+        return False
+
+    def listens_to(self, event: AgentStreamEvent) -> bool:
+        return self.run is not None and self.run.chosen.settings.live and self.run.labels.wants(event)
+
+    async def on_event(self, ctx: RunContext[AgentDepsT], *, event: AgentStreamEvent) -> None:
+        if self.run is not None and self.run.labels.wants(event):
+            await self.run.follow(ctx.run_step, event)

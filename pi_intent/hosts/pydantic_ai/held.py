@@ -1,0 +1,89 @@
+"""A call that has begun and not ended, and those that outlive their run because somebody must decide on them."""
+
+from __future__ import annotations
+
+import atexit
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from pi_intent.protocols import Settlement
+from pi_intent.types import JSONObject
+
+if TYPE_CHECKING:
+    from pi_intent.hosts.pydantic_ai.run import IntentRun
+    from pi_intent.pipeline import OpenCall
+
+MOST_WAITING = 256
+"""Calls that are remembered between runs: each keeps the ledger of its run open."""
+
+BY = "pydantic-ai"
+"""Who told us of a decision: it does not say who made it."""
+
+
+class HeldCall:
+    """An open call, the run that opened it, and the step of the run in which it was last validated.
+
+    `waiting` for somebody outside the run; `asked` when that is a person's consent. `ran_args` are what the tool got
+    where that is not what the model sent.
+    """
+
+    __slots__ = ("asked", "opened", "ran_args", "run", "step", "waiting")
+
+    def __init__(self, opened: OpenCall, run: IntentRun, step: int) -> None:
+        self.opened = opened
+        self.run = run
+        self.step = step
+        self.waiting = False
+        self.asked = False
+        self.ran_args: JSONObject | None = None
+
+    def approved(self) -> None:
+        """Go on, because somebody said yes."""
+        self.waiting = False
+        if self.asked:
+            self.asked = False
+            self.opened.decide(approved=True, by=BY)
+
+    def answered(self, denied: bool, settlement: Settlement) -> None:
+        """End the call with an answer from outside."""
+        if self.asked:
+            self.opened.decide(approved=not denied, by=BY, note=settlement.error if denied else None)
+        self.settle(settlement)
+
+    def settle(self, settlement: Settlement) -> None:
+        """Tell how the call ended, if nobody has yet. Never raises and awaits nothing."""
+        self.waiting = False
+        self.opened.settle(settlement._replace(ran_args=self.ran_args))
+        self.run.release(self)
+
+
+class WaitingCalls:
+    """The calls that outlive their run, by conversation and pydantic-ai's id, until the conversation goes on."""
+
+    def __init__(self) -> None:
+        self._calls: OrderedDict[tuple[str, str], HeldCall] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._calls)
+
+    def keep(self, conversation: str, held: HeldCall) -> None:
+        """Remember a call; the oldest of too many ends as interrupted."""
+        self._calls[conversation, held.opened.start.tool_call_id] = held
+        if len(self._calls) > MOST_WAITING:
+            self._interrupt(self._calls.popitem(last=False)[1])
+
+    def take(self, conversation: str, tool_call_id: str) -> HeldCall | None:
+        """Return a call that is no longer to be remembered, None where there is none."""
+        return self._calls.pop((conversation, tool_call_id), None)
+
+    def close(self) -> None:
+        """End what nobody came back to: the process is over."""
+        while self._calls:
+            self._interrupt(self._calls.popitem()[1])
+
+    def _interrupt(self, held: HeldCall) -> None:
+        held.settle(Settlement(status="interrupted", is_error=True))
+
+
+WAITING = WaitingCalls()
+atexit.register(WAITING.close)

@@ -1,0 +1,265 @@
+"""One run of an agent as pi-intent knows it: its session, its groups of calls, and the calls that are open."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
+from importlib import metadata
+from typing import Any
+from weakref import WeakValueDictionary
+
+from pydantic_ai import RunContext
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, SkipToolExecution, ToolFailed
+from pydantic_ai.messages import AgentStreamEvent, ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
+
+from pi_intent.contract.read_call import read_call
+from pi_intent.errors import IntentRejected, LedgerError
+from pi_intent.hosts.pydantic_ai.held import WAITING, HeldCall
+from pi_intent.hosts.pydantic_ai.options import Chosen, Options, tell_once
+from pi_intent.hosts.pydantic_ai.results import answered, raised, returned
+from pi_intent.hosts.pydantic_ai.retries import FreeRefusals
+from pi_intent.hosts.pydantic_ai.streaming import Labels
+from pi_intent.pipeline import CallRequest, OpenCall
+from pi_intent.protocols import Settlement
+from pi_intent.runtime import SessionRuntime, new_id
+from pi_intent.types import JSONObject
+
+RUNNING: ContextVar[OpenCall | None] = ContextVar("pi_intent_running", default=None)
+"""The call whose tool runs here: an agent that it runs makes its calls inside of it."""
+
+METADATA = "pi_intent"
+"""The key under which whoever decides on a call finds what it is for."""
+
+_RUNS: WeakValueDictionary[str, IntentRun] = WeakValueDictionary()
+
+
+class IntentRun:
+    """One run: a pipeline and a ledger segment of its own, so that runs at the same time share nothing.
+
+    Its session is the conversation, unless somebody named one. Whatever of pi-intent takes part in the run shares
+    this object, so that the calls of one answer are one group. `is_hooked` tells whether a capability of ours stands
+    around all others, and settles the calls.
+    """
+
+    def __init__(self, ctx: RunContext[Any], options: Options, chosen: Chosen) -> None:
+        self.chosen = chosen
+        self.conversation = ctx.conversation_id or ctx.run_id or new_id()
+        self.is_hooked = False
+        self.free = FreeRefusals()
+        self.asked: set[str] = set()
+        """The tools whose schema carries our intent, by the name that the model calls."""
+        self.held: dict[str, HeldCall] = {}
+        """The calls that have not ended, by pydantic-ai's id."""
+        self._options = options
+        self._groups: dict[int, str] = {}
+        self._messages: list[ModelMessage] = ctx.messages
+        self._entered = 0
+        self._ended = False
+        self._parent = RUNNING.get()
+        self.runtime = SessionRuntime(
+            session_id=options.session_id or self.conversation,
+            host="pydantic-ai",
+            host_version=_version(),
+            cwd=options.folder,
+            strict=chosen.settings.strict,
+            tell=tell_once,
+            withholds=lambda tool_name: chosen.of(tool_name, None).redact_args,
+        )
+        self.pipeline = self.runtime.pipeline
+        self.labels = Labels(self.pipeline, self.asked, new_id)
+
+    @classmethod
+    def of(cls, ctx: RunContext[Any], options: Options) -> IntentRun | None:
+        """Return what is known of the run, from now on if nothing is yet; None where pi-intent is off."""
+        known = _RUNS.get(ctx.run_id or "")
+        if known is not None and not known._ended:
+            return known
+        chosen = Chosen(options)
+        if chosen.off:
+            return None
+        run = cls(ctx, options, chosen)
+        if ctx.run_id is not None:
+            _RUNS[ctx.run_id] = run
+        return run
+
+    def group(self, step: int) -> str:
+        """Return the id of the group of one answer of the model."""
+        return self._groups.setdefault(step, new_id())
+
+    async def start(self) -> None:
+        """Open the ledger, if there is to be one. Never raises."""
+        if self._options.ledger:
+            await self.runtime.start()
+
+    async def read(
+        self, ctx: RunContext[Any], make: Callable[[str, int], CallRequest]
+    ) -> tuple[HeldCall, JSONObject]:
+        """Read a call, once however often it is validated; return it and what its tool runs with.
+
+        `make(group_id, turn)` describes it. Raises `ModelRetry` with our text where it is refused, and `ToolFailed`
+        where a strict ledger vetoes it.
+        """
+        self._messages = ctx.messages
+        self.free.take_back(ctx)
+        request = make(self.group(ctx.run_step), sum(isinstance(message, ModelResponse) for message in ctx.messages))
+        held = self.held.get(request.tool_call_id)
+        if held is None and ctx.tool_call_approved:
+            held = WAITING.take(self.conversation, request.tool_call_id)
+        if held is not None and (ctx.tool_call_approved or held.step == ctx.run_step):
+            return self._resume(ctx, held, request)
+        if held is not None:  # a provider that uses its ids again
+            held.settle(Settlement(status="interrupted", is_error=True))
+        if ctx.tool_call_approved:  # somebody has decided on it already, in a process that knew of it
+            request = request._replace(policy="optional")
+        await self.start()
+        rounds = self.pipeline.rounds.upcoming(request.tool_name, request.group_id)
+        request = request._replace(call_id=self.labels.take(request.tool_name, request.tool_call_id))
+        try:
+            opened = self.pipeline.open(request)
+        except IntentRejected as refusal:
+            # What cannot be read pydantic-ai would refuse and count itself, and no budget of ours bounds it.
+            if not refusal.codes[0].startswith("arguments") and rounds <= request.budget:
+                self.free.give(ctx)
+            raise ModelRetry(str(refusal)) from refusal
+        except LedgerError as veto:
+            raise ToolFailed(str(veto)) from veto
+        held = self.held[request.tool_call_id] = HeldCall(opened, self, ctx.run_step)
+        return held, opened.call.arguments
+
+    def _resume(self, ctx: RunContext[Any], held: HeldCall, request: CallRequest) -> tuple[HeldCall, JSONObject]:
+        """Go on with a call that was read before: somebody approved it, perhaps with other arguments."""
+        try:
+            arguments = read_call(
+                request.tool_name,
+                request.arguments,
+                texts=self.pipeline.texts,
+                policy="optional",
+                parameters=request.parameters,
+                replaces=request.replaces,
+            ).arguments
+        except IntentRejected as refusal:
+            held.settle(raised(refusal))
+            raise ModelRetry(str(refusal)) from refusal
+        held.step = ctx.run_step
+        self.held[request.tool_call_id] = held
+        held.approved()
+        if arguments != held.opened.call.arguments:
+            held.ran_args = arguments
+            held.opened.update(arguments)
+        return held, arguments
+
+    def defer(self, held: HeldCall, deferral: ApprovalRequired | CallDeferred) -> None:
+        """Keep a call open that waits for a person or for whoever runs it, and tell them what it is for."""
+        opened = held.opened
+        arguments = held.ran_args or opened.call.arguments
+        said = {"intent": opened.call.intent, "rationale": opened.call.rationale, "arguments": arguments}
+        deferral.metadata = {**(deferral.metadata or {}), METADATA: said}
+        if not held.waiting and isinstance(deferral, ApprovalRequired):
+            opened.ask(f"{opened.start.tool_name} {_literal(arguments)}")
+            held.asked = True
+        held.waiting = True
+
+    async def finish[Result](self, ctx: RunContext[Any], running: Awaitable[Result]) -> Result:
+        """Wait for a call's tool, and settle the call by what comes of it."""
+        self.free.take_back(ctx)
+        held = self.held.get(ctx.tool_call_id or "")
+        if held is None:
+            return await running
+        token = RUNNING.set(held.opened)
+        try:
+            result = await running
+        except (ApprovalRequired, CallDeferred) as deferral:
+            self.defer(held, deferral)
+            raise
+        except SkipToolExecution as skipped:
+            held.settle(returned(skipped.result))
+            raise
+        except Exception as error:
+            held.settle(raised(error))
+            raise
+        except (KeyboardInterrupt, SystemExit, GeneratorExit):
+            held.settle(Settlement(status="interrupted", is_error=True))
+            raise
+        except BaseException:  # the cancellation of whatever loop we run on
+            held.settle(Settlement(status="cancelled", is_error=True))
+            raise
+        finally:
+            RUNNING.reset(token)
+        held.settle(returned(result))
+        return result
+
+    def settle_answered(self, messages: list[ModelMessage]) -> None:
+        """Settle the calls that others have answered, as the newest messages of the history tell."""
+        self._messages = messages
+        for message in reversed(messages):
+            if isinstance(message, ModelResponse):
+                return
+            if isinstance(message, ModelRequest):
+                for part in message.parts:
+                    if isinstance(part, ToolReturnPart):
+                        held = self.held.get(part.tool_call_id)
+                        held = held or WAITING.take(self.conversation, part.tool_call_id)
+                        if held is not None:
+                            held.answered(part.outcome == "denied", answered(part))
+
+    async def follow(self, step: int, event: AgentStreamEvent) -> None:
+        """Show the intent of a call while the model writes it."""
+        await self.start()
+        self.labels.follow(event, self.group(step))
+
+    def enter(self) -> None:
+        """Note that a toolset of the run is entered."""
+        self._entered += 1
+
+    async def leave(self, error: BaseException | None) -> None:
+        """Note that a toolset of the run is left; with the last one the run is over, and `error` says how."""
+        self._entered -= 1
+        if self._entered > 0:
+            return
+        self._ended = True
+        self.labels.abandon()
+        self.settle_answered(self._messages)
+        status = Settlement(
+            status="cancelled" if isinstance(error, asyncio.CancelledError) else "interrupted", is_error=True
+        )
+        for held in tuple(self.held.values()):
+            if held.waiting and error is None:
+                WAITING.keep(self.conversation, held)
+            else:
+                held.settle(status)
+        try:
+            await self.runtime.sync()
+        finally:
+            self.close()
+
+    def release(self, held: HeldCall) -> None:
+        """Let go of a call that has ended."""
+        if self.held.get(held.opened.start.tool_call_id) is held:
+            del self.held[held.opened.start.tool_call_id]
+        self.close()
+
+    def close(self) -> None:
+        """Give the ledger back, once the run is over and none of its calls waits any more."""
+        if self._ended and not self.pipeline.open_calls:
+            self.runtime.close()
+
+    @property
+    def parent(self) -> OpenCall | None:
+        """The call inside of which the run was started."""
+        return self._parent
+
+
+def _literal(arguments: JSONObject) -> str:
+    try:
+        return json.dumps(arguments, default=repr)
+    except (RecursionError, ValueError):
+        return "with arguments that are nested too deeply to be written"
+
+
+def _version() -> str:
+    try:
+        return metadata.version("pydantic-ai-slim")
+    except metadata.PackageNotFoundError:
+        return "unknown"
