@@ -14,7 +14,7 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import AgentDepsT, ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset
 
-from pi_intent.hosts.pydantic_ai.options import Options
+from pi_intent.hosts.pydantic_ai.options import Chosen, Options
 from pi_intent.hosts.pydantic_ai.run import IntentRun
 from pi_intent.hosts.pydantic_ai.toolset import IntentToolset
 from pi_intent.types import Policy
@@ -40,6 +40,8 @@ class Intents(AbstractCapability[AgentDepsT]):
     ledger: bool = True
     run: IntentRun | None = field(default=None, repr=False, compare=False)
     """The run that this copy of the capability belongs to; pydantic-ai makes one for each."""
+    chosen: Chosen | None = field(default=None, repr=False, compare=False)
+    """What holds in that run."""
 
     def __post_init__(self) -> None:
         self._options = Options.of(
@@ -56,15 +58,17 @@ class Intents(AbstractCapability[AgentDepsT]):
         return CapabilityOrdering(position="outermost")
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractCapability[AgentDepsT]:
-        run = IntentRun.of(ctx, self._options)
-        if run is not None:
-            run.is_hooked = True
-        return replace(self, run=run)
+        chosen = Chosen(self._options)
+        if chosen.settings.off:
+            return self
+        run = IntentRun.of(ctx, self._options, chosen.settings)
+        run.is_hooked = True
+        return replace(self, run=run, chosen=chosen)
 
     def get_wrapper_toolset(self, toolset: AbstractToolset[AgentDepsT]) -> AbstractToolset[AgentDepsT] | None:
         if self.run is None:
             return None
-        return IntentToolset(toolset, run=self.run)
+        return IntentToolset(toolset, run=self.run, chosen=self.chosen)
 
     async def before_model_request(
         self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
@@ -91,7 +95,7 @@ class Intents(AbstractCapability[AgentDepsT]):
         return False
 
     def listens_to(self, event: AgentStreamEvent) -> bool:
-        return self.run is not None and self.run.chosen.settings.live and self.run.labels.wants(event)
+        return self.run is not None and self.run.settings.live and self.run.labels.wants(event)
 
     async def on_event(self, ctx: RunContext[AgentDepsT], *, event: AgentStreamEvent) -> None:
         if self.run is not None and self.run.labels.wants(event):

@@ -23,16 +23,17 @@ BY = "pydantic-ai"
 class HeldCall:
     """An open call, the run that opened it, and the step of the run in which it was last validated.
 
-    `waiting` for somebody outside the run; `asked` when that is a person's consent. `ran_args` are what the tool got
-    where that is not what the model sent.
+    `running` says that its tool has begun, `waiting` that somebody outside the run must answer, `asked` that it is a
+    person's consent. `ran_args` are what the tool got, where that is not what the model sent.
     """
 
-    __slots__ = ("asked", "opened", "ran_args", "run", "step", "waiting")
+    __slots__ = ("asked", "opened", "ran_args", "run", "running", "step", "waiting")
 
     def __init__(self, opened: OpenCall, run: IntentRun, step: int) -> None:
         self.opened = opened
         self.run = run
         self.step = step
+        self.running = False
         self.waiting = False
         self.asked = False
         self.ran_args: JSONObject | None = None

@@ -97,16 +97,12 @@ class Chosen:
             settings, policy="omit" if options.tools else asked, tools=(*settings.tools, *self._rules)
         )
 
-    @property
-    def off(self) -> bool:
-        """Whether the agent is to be as if we were not there."""
-        return self.settings.off
-
     def of(self, tool_name: str, source: str | None) -> ToolSettings:
         """Return what holds for a tool. Only the schema reaches the model, so it explains itself in full."""
         return self.settings.for_tool(tool_name, tool_source=source, watched=False, profile="full")
 
     def tell_unmatched(self, tool_names: Iterable[str]) -> None:
         """Say which of the patterns in code cover no tool; the files' are for the user's other agents, too."""
-        for sentence in Settings(tools=self._rules).unmatched(tool_names):
-            tell_once(sentence)
+        if self._rules:
+            for sentence in Settings(tools=self._rules).unmatched(tool_names):
+                tell_once(sentence)

@@ -41,5 +41,6 @@ class FreeRefusals:
         if advance is None or ctx.tool_name is None or advance.manager is not ctx.tool_manager:
             return
         ctx.retries[ctx.tool_name] = advance.retries
+        ctx.retry = max(ctx.retry, advance.retries)  # made before the advance could be taken back
         if not advance.had_failed:
             advance.manager.failed_tools.discard(ctx.tool_name)

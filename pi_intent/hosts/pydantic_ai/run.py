@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from importlib import metadata
@@ -17,14 +18,15 @@ from pydantic_ai.messages import AgentStreamEvent, ModelMessage, ModelRequest, M
 from pi_intent.contract.read_call import read_call
 from pi_intent.errors import IntentRejected, LedgerError
 from pi_intent.hosts.pydantic_ai.held import WAITING, HeldCall
-from pi_intent.hosts.pydantic_ai.options import Chosen, Options, tell_once
+from pi_intent.hosts.pydantic_ai.options import Options, tell_once
 from pi_intent.hosts.pydantic_ai.results import answered, raised, returned
 from pi_intent.hosts.pydantic_ai.retries import FreeRefusals
 from pi_intent.hosts.pydantic_ai.streaming import Labels
 from pi_intent.pipeline import CallRequest, OpenCall
 from pi_intent.protocols import Settlement
 from pi_intent.runtime import SessionRuntime, new_id
-from pi_intent.types import JSONObject
+from pi_intent.settings import Settings
+from pi_intent.types import JSONObject, Status
 
 RUNNING: ContextVar[OpenCall | None] = ContextVar("pi_intent_running", default=None)
 """The call whose tool runs here: an agent that it runs makes its calls inside of it."""
@@ -43,19 +45,22 @@ class IntentRun:
     around all others, and settles the calls.
     """
 
-    def __init__(self, ctx: RunContext[Any], options: Options, chosen: Chosen) -> None:
-        self.chosen = chosen
+    def __init__(self, ctx: RunContext[Any], options: Options, settings: Settings) -> None:
+        self.settings = settings
         self.conversation = ctx.conversation_id or ctx.run_id or new_id()
         self.is_hooked = False
         self.free = FreeRefusals()
         self.asked: set[str] = set()
         """The tools whose schema carries our intent, by the name that the model calls."""
+        self.withheld: set[str] = set()
+        """The tools whose texts stay in this process."""
         self.held: dict[str, HeldCall] = {}
         """The calls that have not ended, by pydantic-ai's id."""
         self._options = options
         self._groups: dict[int, str] = {}
         self._messages: list[ModelMessage] = ctx.messages
         self._entered = 0
+        self._around: BaseException | None = None
         self._ended = False
         self._parent = RUNNING.get()
         self.runtime = SessionRuntime(
@@ -63,25 +68,21 @@ class IntentRun:
             host="pydantic-ai",
             host_version=_version(),
             cwd=options.folder,
-            strict=chosen.settings.strict,
+            strict=settings.strict,
             tell=tell_once,
-            withholds=lambda tool_name: chosen.of(tool_name, None).redact_args,
+            withholds=self.withheld.__contains__,
         )
         self.pipeline = self.runtime.pipeline
         self.labels = Labels(self.pipeline, self.asked, new_id)
 
     @classmethod
-    def of(cls, ctx: RunContext[Any], options: Options) -> IntentRun | None:
-        """Return what is known of the run, from now on if nothing is yet; None where pi-intent is off."""
-        known = _RUNS.get(ctx.run_id or "")
-        if known is not None and not known._ended:
-            return known
-        chosen = Chosen(options)
-        if chosen.off:
-            return None
-        run = cls(ctx, options, chosen)
-        if ctx.run_id is not None:
-            _RUNS[ctx.run_id] = run
+    def of(cls, ctx: RunContext[Any], options: Options, settings: Settings) -> IntentRun:
+        """Return what is known of the run, from now on if nothing is yet."""
+        run = _RUNS.get(ctx.run_id or "")
+        if run is None or run._ended:
+            run = cls(ctx, options, settings)
+            if ctx.run_id is not None:
+                _RUNS[ctx.run_id] = run
         return run
 
     def group(self, step: int) -> str:
@@ -167,6 +168,7 @@ class IntentRun:
         held = self.held.get(ctx.tool_call_id or "")
         if held is None:
             return await running
+        held.running = True
         token = RUNNING.set(held.opened)
         try:
             result = await running
@@ -187,6 +189,7 @@ class IntentRun:
             raise
         finally:
             RUNNING.reset(token)
+            held.running = False
         held.settle(returned(result))
         return result
 
@@ -212,23 +215,25 @@ class IntentRun:
     def enter(self) -> None:
         """Note that a toolset of the run is entered."""
         self._entered += 1
+        self._around = sys.exception()
 
-    async def leave(self, error: BaseException | None) -> None:
-        """Note that a toolset of the run is left; with the last one the run is over, and `error` says how."""
+    async def leave(self) -> None:
+        """Note that a toolset of the run is left; with the last one the run is over."""
         self._entered -= 1
         if self._entered > 0:
             return
         self._ended = True
         self.labels.abandon()
         self.settle_answered(self._messages)
-        status = Settlement(
-            status="cancelled" if isinstance(error, asyncio.CancelledError) else "interrupted", is_error=True
-        )
+        # A toolset among others is not told the error that the run ends with. (One that was being handled before the
+        # run began is none of it.)
+        error = None if (handled := sys.exception()) is self._around else handled
+        status: Status = "cancelled" if isinstance(error, asyncio.CancelledError) else "interrupted"
         for held in tuple(self.held.values()):
             if held.waiting and error is None:
                 WAITING.keep(self.conversation, held)
-            else:
-                held.settle(status)
+            elif not held.running:  # pydantic-ai leaves toolsets before it stops the tools that are still running
+                held.settle(Settlement(status=status, is_error=True))
         try:
             await self.runtime.sync()
         finally:

@@ -14,7 +14,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pi_intent.contract.inject import inject_intent
 from pi_intent.descriptions import model_texts
 from pi_intent.errors import InjectionSkipped
-from pi_intent.hosts.pydantic_ai.options import Options, tell_once
+from pi_intent.hosts.pydantic_ai.options import Chosen, Options, tell_once
 from pi_intent.hosts.pydantic_ai.reading import Reader, UnreadArguments
 from pi_intent.hosts.pydantic_ai.run import IntentRun
 from pi_intent.types import Policy
@@ -42,6 +42,8 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
     ledger: bool = field(default=True, kw_only=True)
     run: IntentRun | None = field(default=None, kw_only=True, repr=False, compare=False)
     """The run that this copy of the toolset belongs to; pydantic-ai makes one for each."""
+    chosen: Chosen | None = field(default=None, kw_only=True, repr=False, compare=False)
+    """What holds in that run."""
 
     def __post_init__(self) -> None:
         self._options = Options.of(
@@ -54,10 +56,12 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
         )
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractToolset[AgentDepsT]:
-        run = self.run or IntentRun.of(ctx, self._options)
         wrapped = await self.wrapped.for_run(ctx)
-        # Where pi-intent is off, the wrapped toolset stands alone.
-        return wrapped if run is None else replace(self, wrapped=wrapped, run=run)
+        chosen = self.chosen or Chosen(self._options)
+        if chosen.settings.off:
+            return wrapped
+        run = self.run or IntentRun.of(ctx, self._options, chosen.settings)
+        return replace(self, wrapped=wrapped, run=run, chosen=chosen)
 
     async def for_run_step(self, ctx: RunContext[AgentDepsT]) -> AbstractToolset[AgentDepsT]:
         if self.run is not None:
@@ -76,40 +80,18 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
             return await super().__aexit__(*args)
         finally:
             if self.run is not None:
-                await self.run.leave(args[1] if len(args) > 1 else None)
+                await self.run.leave()
 
     async def get_tools(self, ctx: RunContext[AgentDepsT]) -> dict[str, ToolsetTool[AgentDepsT]]:
         tools = await super().get_tools(ctx)
-        if self.run is None:
+        if self.run is None or self.chosen is None:
             return tools
-        given = {name: self._with_intent(self.run, tool) for name, tool in tools.items()}
-        self.run.chosen.tell_unmatched(
+        given = {name: _with_intent(tool, self.run, self.chosen) for name, tool in tools.items()}
+        self.chosen.tell_unmatched(
             tool.tool_def.name if (source := source_of(tool)) is None else f"{source}/{tool.tool_def.name}"
             for tool in tools.values()
         )
         return given
-
-    def _with_intent(self, run: IntentRun, tool: ToolsetTool[AgentDepsT]) -> ToolsetTool[AgentDepsT]:
-        if tool.tool_def.tool_kind in OWN_KINDS or isinstance(tool.args_validator, UnreadArguments):
-            return tool
-        name, source, parameters = tool.tool_def.name, source_of(tool), tool.tool_def.parameters_json_schema
-        chosen = run.chosen.of(name, source)
-        policy, shown, injected = chosen.policy, parameters, chosen.policy not in NOT_ASKED
-        if injected:
-            try:
-                shown = inject_intent(parameters, texts=model_texts(), profile=chosen.profile, policy=policy)
-            except InjectionSkipped as skipped:
-                tell_once(f"{name} is called without an intent: {skipped}")
-                policy, injected = "optional", False
-        if injected:
-            run.asked.add(name)
-        reader = Reader(run=run, tool=tool, source=source, chosen=chosen, policy=policy)
-        return replace(
-            tool,
-            tool_def=replace(tool.tool_def, parameters_json_schema=shown),
-            args_validator=UnreadArguments(),
-            args_validator_func=reader,
-        )
 
     async def call_tool(
         self, name: str, tool_args: dict[str, Any], ctx: RunContext[AgentDepsT], tool: ToolsetTool[AgentDepsT]
@@ -127,6 +109,31 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
         )
         running = super().call_tool(name, tool_args, ctx, given)
         return await (running if self.run.is_hooked else self.run.finish(ctx, running))
+
+
+def _with_intent(tool: ToolsetTool[AgentDepsT], run: IntentRun, settings: Chosen) -> ToolsetTool[AgentDepsT]:
+    """Return a tool whose calls are read, and whose schema asks for the intent where it shall and can."""
+    if tool.tool_def.tool_kind in OWN_KINDS or isinstance(tool.args_validator, UnreadArguments):
+        return tool
+    name, source, parameters = tool.tool_def.name, source_of(tool), tool.tool_def.parameters_json_schema
+    chosen = settings.of(name, source)
+    policy, shown, injected = chosen.policy, parameters, chosen.policy not in NOT_ASKED
+    if injected:
+        try:
+            shown = inject_intent(parameters, texts=model_texts(), profile=chosen.profile, policy=policy)
+        except InjectionSkipped as skipped:
+            tell_once(f"{name} is called without an intent: {skipped}")
+            policy, injected = "optional", False
+    if injected:
+        run.asked.add(name)
+    if chosen.redact_args:
+        run.withheld.add(name)
+    return replace(
+        tool,
+        tool_def=replace(tool.tool_def, parameters_json_schema=shown),
+        args_validator=UnreadArguments(),
+        args_validator_func=Reader(run=run, tool=tool, source=source, chosen=chosen, policy=policy),
+    )
 
 
 def source_of(tool: ToolsetTool[Any]) -> str | None:

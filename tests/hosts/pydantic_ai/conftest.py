@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,11 +25,15 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
         monkeypatch.delenv(name)
     monkeypatch.setattr(options, "_said", set())
     desk = Desk(tmp_path)
+    loop = asyncio.new_event_loop()  # `run_sync` takes the one there is, and leaves one that it makes open
+    asyncio.set_event_loop(loop)
     monkeypatch.chdir(desk.project)
     stop = pi_intent.subscribe(desk.events)
     yield desk
     WAITING.close()
     stop()
+    loop.close()
+    asyncio.set_event_loop(None)
 
 
 @pytest.fixture
