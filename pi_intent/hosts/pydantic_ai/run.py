@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
+from functools import cache
 from importlib import metadata
 from typing import Any
 from weakref import WeakValueDictionary
@@ -52,6 +53,8 @@ class IntentRun:
         self.free = FreeRefusals()
         self.asked: set[str] = set()
         """The tools whose schema carries our intent, by the name that the model calls."""
+        self.schemas: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
+        """By tool, its own schema and the one shown instead: the same bytes in every request of the run."""
         self.withheld: set[str] = set()
         """The tools whose texts stay in this process."""
         self.held: dict[str, HeldCall] = {}
@@ -263,6 +266,7 @@ def _literal(arguments: JSONObject) -> str:
         return "with arguments that are nested too deeply to be written"
 
 
+@cache
 def _version() -> str:
     try:
         return metadata.version("pydantic-ai-slim")

@@ -17,6 +17,7 @@ from pi_intent.errors import InjectionSkipped
 from pi_intent.hosts.pydantic_ai.options import Chosen, Options, tell_once
 from pi_intent.hosts.pydantic_ai.reading import Reader, UnreadArguments
 from pi_intent.hosts.pydantic_ai.run import IntentRun
+from pi_intent.hosts.pydantic_ai.strict import kept_strict
 from pi_intent.types import Policy
 
 NOT_ASKED: frozenset[Policy] = frozenset({"derive", "omit"})
@@ -86,7 +87,7 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
         tools = await super().get_tools(ctx)
         if self.run is None or self.chosen is None:
             return tools
-        given = {name: _with_intent(tool, self.run, self.chosen) for name, tool in tools.items()}
+        given = {name: _with_intent(tool, ctx, self.run, self.chosen) for name, tool in tools.items()}
         self.chosen.tell_unmatched(
             tool.tool_def.name if (source := source_of(tool)) is None else f"{source}/{tool.tool_def.name}"
             for tool in tools.values()
@@ -111,16 +112,23 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
         return await (running if self.run.is_hooked else self.run.finish(ctx, running))
 
 
-def _with_intent(tool: ToolsetTool[AgentDepsT], run: IntentRun, settings: Chosen) -> ToolsetTool[AgentDepsT]:
+def _with_intent(
+    tool: ToolsetTool[AgentDepsT], ctx: RunContext[AgentDepsT], run: IntentRun, settings: Chosen
+) -> ToolsetTool[AgentDepsT]:
     """Return a tool whose calls are read, and whose schema asks for the intent where it shall and can."""
     if tool.tool_def.tool_kind in OWN_KINDS or isinstance(tool.args_validator, UnreadArguments):
         return tool
     name, source, parameters = tool.tool_def.name, source_of(tool), tool.tool_def.parameters_json_schema
     chosen = settings.of(name, source)
     policy, shown, injected = chosen.policy, parameters, chosen.policy not in NOT_ASKED
-    if injected:
+    known = run.schemas.get(name)
+    if injected and known is not None and known[0] == parameters:
+        shown = known[1]
+    elif injected:
         try:
             shown = inject_intent(parameters, texts=model_texts(), profile=chosen.profile, policy=policy)
+            shown = kept_strict(tool.tool_def, shown, ctx)
+            run.schemas[name] = parameters, shown
         except InjectionSkipped as skipped:
             tell_once(f"{name} is called without an intent: {skipped}")
             policy, injected = "optional", False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import subprocess
 import sys
@@ -384,3 +385,9 @@ except HostError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "pydantic-ai is not installed here: pip install 'pi-intent[pydantic-ai]'\n"
+
+
+def test_a_tool_looks_the_same_in_every_request_of_a_run(desk: Desk) -> None:
+    script = Script([("add", {"a": 1, "b": 2})], [("add", {"intent": "Sum", "a": 1, "b": 2})], "done")
+    agent_of(script, add).run_sync("go")
+    assert [json.dumps(shown) for shown in script.tools] == [json.dumps(script.tools[0])] * 3
