@@ -14,7 +14,7 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import AgentDepsT, ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset
 
-from pi_intent.hosts.pydantic_ai.options import Chosen, Options
+from pi_intent.hosts.pydantic_ai.options import Chosen, Options, tell_once
 from pi_intent.hosts.pydantic_ai.run import IntentRun
 from pi_intent.hosts.pydantic_ai.toolset import IntentToolset
 from pi_intent.types import Policy
@@ -68,13 +68,13 @@ class Intents(AbstractCapability[AgentDepsT]):
     def get_wrapper_toolset(self, toolset: AbstractToolset[AgentDepsT]) -> AbstractToolset[AgentDepsT] | None:
         if self.run is None:
             return None
-        return IntentToolset(toolset, run=self.run, chosen=self.chosen)
+        return IntentToolset(toolset, run=self.run, chosen=self.chosen, outermost=True)
 
     async def before_model_request(
         self, ctx: RunContext[AgentDepsT], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         if self.run is not None:
-            self.run.settle_answered(ctx.messages)
+            await self.run.settle_answered(ctx.messages)
         return request_context
 
     async def wrap_tool_execute(
@@ -98,5 +98,9 @@ class Intents(AbstractCapability[AgentDepsT]):
         return self.run is not None and self.run.settings.live and self.run.labels.wants(event)
 
     async def on_event(self, ctx: RunContext[AgentDepsT], *, event: AgentStreamEvent) -> None:
-        if self.run is not None and self.run.labels.wants(event):
+        if self.run is None or not self.run.labels.wants(event):
+            return
+        try:
             await self.run.follow(ctx.run_step, event)
+        except Exception as error:  # a boundary: a label must not end the run
+            tell_once(f"an intent could not be shown while it was written ({type(error).__name__}: {error})")

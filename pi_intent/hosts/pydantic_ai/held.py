@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import json
 from collections import OrderedDict
 from typing import TYPE_CHECKING
+
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred
 
 from pi_intent.protocols import Settlement
 from pi_intent.types import JSONObject
@@ -12,6 +15,9 @@ from pi_intent.types import JSONObject
 if TYPE_CHECKING:
     from pi_intent.hosts.pydantic_ai.run import IntentRun
     from pi_intent.pipeline import OpenCall
+
+METADATA = "pi_intent"
+"""The key under which whoever decides on a call finds what it is for."""
 
 MOST_WAITING = 256
 """Calls that are remembered between runs: each keeps the ledger of its run open."""
@@ -37,6 +43,17 @@ class HeldCall:
         self.waiting = False
         self.asked = False
         self.ran_args: JSONObject | None = None
+
+    def defer(self, deferral: ApprovalRequired | CallDeferred) -> None:
+        """Wait for a person or for whoever runs the call, and tell them what it is for."""
+        opened = self.opened
+        arguments = self.ran_args or opened.call.arguments
+        said = {"intent": opened.call.intent, "rationale": opened.call.rationale, "arguments": arguments}
+        deferral.metadata = {**(deferral.metadata or {}), METADATA: said}
+        if not self.waiting and isinstance(deferral, ApprovalRequired):
+            opened.ask(f"{opened.start.tool_name} {_literal(arguments)}")
+            self.asked = True
+        self.waiting = True
 
     def approved(self) -> None:
         """Go on, because somebody said yes."""
@@ -84,6 +101,13 @@ class WaitingCalls:
 
     def _interrupt(self, held: HeldCall) -> None:
         held.settle(Settlement(status="interrupted", is_error=True))
+
+
+def _literal(arguments: JSONObject) -> str:
+    try:
+        return json.dumps(arguments, default=repr)
+    except (RecursionError, ValueError):
+        return "with arguments that are nested too deeply to be written"
 
 
 WAITING = WaitingCalls()

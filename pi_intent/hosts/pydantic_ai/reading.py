@@ -71,13 +71,17 @@ class UnreadArguments:
 
 @dataclass(kw_only=True, eq=False)
 class Reader:
-    """The function that reads the calls of one tool, in one step of a run. `tool` is the host's own."""
+    """The function that reads the calls of one tool, in one step of a run.
+
+    `tool` is the host's own; `injected` tells whether its schema holds our fields.
+    """
 
     run: IntentRun
     tool: ToolsetTool[Any]
     source: str | None
     chosen: ToolSettings
     policy: Policy
+    injected: bool
 
     async def __call__(self, ctx: RunContext[Any], unread: Unread) -> None:
         held, arguments = await self.run.read(ctx, lambda group, turn: self._request(ctx, unread, group, turn))
@@ -92,7 +96,7 @@ class Reader:
             if self.tool.tool_def.kind == "unapproved" and not ctx.tool_call_approved:
                 raise ApprovalRequired
         except (ApprovalRequired, CallDeferred) as deferral:
-            self.run.defer(held, deferral)
+            held.defer(deferral)
             raise
         except Exception as error:
             held.settle(raised(error))
@@ -103,11 +107,20 @@ class Reader:
 
     def _request(self, ctx: RunContext[Any], unread: Unread, group_id: str, turn: int) -> CallRequest:
         name = ctx.tool_name or self.tool.tool_def.name
+        if self.chosen.redact_args:
+            self.run.withheld.add(name)
+        model = getattr(ctx.model, "model_name", None)
+        return self.request(name, ctx.tool_call_id or "", unread.sent, group_id, turn, model)
+
+    def request(
+        self, name: str, tool_call_id: str, sent: object, group_id: str, turn: int, model: str | None
+    ) -> CallRequest:
+        """Describe a call of the tool to the pipeline; `name` is what the model calls it by."""
         parent = self.run.parent
         return CallRequest(
             tool_name=name,
-            tool_call_id=ctx.tool_call_id or "",
-            arguments=unread.sent,
+            tool_call_id=tool_call_id,
+            arguments=sent,
             group_id=group_id,
             turn=turn,
             policy=self.policy,
@@ -120,7 +133,7 @@ class Reader:
             agent_id="main" if parent is None else "child",
             tool_source=self.source,
             parent_call_id=None if parent is None else parent.start.call_id,
-            model=getattr(ctx.model, "model_name", None),
+            model=model,
         )
 
     def _validate(self, arguments: JSONObject, unread: Unread) -> dict[str, Any]:

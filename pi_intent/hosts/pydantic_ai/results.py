@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any, assert_never
 
-from pydantic import BaseModel
 from pydantic_ai.exceptions import ModelRetry, RunCancelled, ToolFailedError, ToolRetryError
 from pydantic_ai.messages import ToolReturn, ToolReturnPart
 
@@ -28,12 +27,12 @@ def returned(result: Any) -> Settlement:
 def raised(error: Exception) -> Settlement:
     """Settle a call that ended with an exception, the tool's own request to be called again included."""
     if isinstance(error, RunCancelled):  # of an agent that the tool ran
-        return failure("cancelled", str(error))
+        return failure("cancelled", _text(error))
     if isinstance(error, ToolRetryError | ToolFailedError):
         error = error.__cause__ if isinstance(error.__cause__, Exception) else error
     # A tool that ran out of its time is told to the model as any other request for another call.
     timed_out = isinstance(error, ModelRetry) and isinstance(error.__context__, TimeoutError)
-    return failure("timeout" if timed_out else "error", str(error))
+    return failure("timeout" if timed_out else "error", _text(error))
 
 
 def answered(part: ToolReturnPart) -> Settlement:
@@ -54,17 +53,18 @@ def answered(part: ToolReturnPart) -> Settlement:
 
 
 def _size(value: Any) -> int:
-    """Measure a result as the model gets it. Only what measuring cannot use up: a generator would be empty after."""
+    """Measure a result as the model gets it; 0 where that would use it up, as an iterator."""
     if isinstance(value, str):
         return len(value.encode("utf-8", "surrogatepass"))
     try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
+        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         return 0
     return len(text.encode("utf-8", "surrogatepass"))
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    raise TypeError(type(value).__name__)
+def _text(error: Exception) -> str:
+    try:
+        return str(error)
+    except Exception:  # an exception class of a tool's
+        return type(error).__name__

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from functools import cache
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 from pydantic_ai import RunContext
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, SkipToolExecution, ToolFailed
-from pydantic_ai.messages import AgentStreamEvent, ModelMessage, ModelRequest, ModelResponse, ToolReturnPart
+from pydantic_ai.messages import AgentStreamEvent, ModelMessage, ModelResponse
 
 from pi_intent.contract.read_call import read_call
 from pi_intent.errors import IntentRejected, LedgerError
+from pi_intent.hosts.pydantic_ai.answers import newest_answers, turn_of, unopened
 from pi_intent.hosts.pydantic_ai.held import WAITING, HeldCall
 from pi_intent.hosts.pydantic_ai.options import Options, tell_once
 from pi_intent.hosts.pydantic_ai.results import answered, raised, returned
@@ -27,13 +27,13 @@ from pi_intent.pipeline import CallRequest, OpenCall
 from pi_intent.protocols import Settlement
 from pi_intent.runtime import SessionRuntime, new_id
 from pi_intent.settings import Settings
-from pi_intent.types import JSONObject, Status
+from pi_intent.types import JSONObject, Policy, Profile, Status
+
+if TYPE_CHECKING:
+    from pi_intent.hosts.pydantic_ai.reading import Reader
 
 RUNNING: ContextVar[OpenCall | None] = ContextVar("pi_intent_running", default=None)
 """The call whose tool runs here: an agent that it runs makes its calls inside of it."""
-
-METADATA = "pi_intent"
-"""The key under which whoever decides on a call finds what it is for."""
 
 _RUNS: WeakValueDictionary[str, IntentRun] = WeakValueDictionary()
 
@@ -53,14 +53,21 @@ class IntentRun:
         self.free = FreeRefusals()
         self.asked: set[str] = set()
         """The tools whose schema carries our intent, by the name that the model calls."""
-        self.schemas: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {}
-        """By tool, its own schema and the one shown instead: the same bytes in every request of the run."""
+        self.schemas: dict[tuple[str, Policy, Profile], tuple[dict[str, Any], dict[str, Any]]] = {}
+        """By tool and what holds for it, its own schema and the one shown instead: the same in every request."""
         self.withheld: set[str] = set()
         """The tools whose texts stay in this process."""
         self.held: dict[str, HeldCall] = {}
         """The calls that have not ended, by pydantic-ai's id."""
         self._options = options
+        self._run_id = ctx.run_id
         self._groups: dict[int, str] = {}
+        self._step = 0
+        self._read: set[str] = set()
+        """The calls of the last response that were read, by pydantic-ai's id."""
+        self._told: ModelResponse | None = None
+        """The response whose answers were looked at last."""
+        self._readers: Mapping[str, Reader] = {}
         self._messages: list[ModelMessage] = ctx.messages
         self._entered = 0
         self._around: BaseException | None = None
@@ -88,6 +95,13 @@ class IntentRun:
                 _RUNS[ctx.run_id] = run
         return run
 
+    def offer(self, readers: Mapping[str, Reader]) -> None:
+        """Note the tools of a step by the names that the model calls."""
+        self._readers = readers
+        self.asked.clear()
+        self.asked.update(name for name, reader in readers.items() if reader.injected)
+        self.withheld.update(name for name, reader in readers.items() if reader.chosen.redact_args)
+
     def group(self, step: int) -> str:
         """Return the id of the group of one answer of the model."""
         return self._groups.setdefault(step, new_id())
@@ -106,8 +120,10 @@ class IntentRun:
         where a strict ledger vetoes it.
         """
         self._messages = ctx.messages
+        self._step = ctx.run_step
+        self._read.add(ctx.tool_call_id or "")
         self.free.take_back(ctx)
-        request = make(self.group(ctx.run_step), sum(isinstance(message, ModelResponse) for message in ctx.messages))
+        request = make(self.group(ctx.run_step), turn_of(ctx.messages))
         held = self.held.get(request.tool_call_id)
         if held is None and ctx.tool_call_approved:
             held = WAITING.take(self.conversation, request.tool_call_id)
@@ -154,17 +170,6 @@ class IntentRun:
             held.opened.update(arguments)
         return held, arguments
 
-    def defer(self, held: HeldCall, deferral: ApprovalRequired | CallDeferred) -> None:
-        """Keep a call open that waits for a person or for whoever runs it, and tell them what it is for."""
-        opened = held.opened
-        arguments = held.ran_args or opened.call.arguments
-        said = {"intent": opened.call.intent, "rationale": opened.call.rationale, "arguments": arguments}
-        deferral.metadata = {**(deferral.metadata or {}), METADATA: said}
-        if not held.waiting and isinstance(deferral, ApprovalRequired):
-            opened.ask(f"{opened.start.tool_name} {_literal(arguments)}")
-            held.asked = True
-        held.waiting = True
-
     async def finish[Result](self, ctx: RunContext[Any], running: Awaitable[Result]) -> Result:
         """Wait for a call's tool, and settle the call by what comes of it."""
         self.free.take_back(ctx)
@@ -176,7 +181,7 @@ class IntentRun:
         try:
             result = await running
         except (ApprovalRequired, CallDeferred) as deferral:
-            self.defer(held, deferral)
+            held.defer(deferral)
             raise
         except SkipToolExecution as skipped:
             held.settle(returned(skipped.result))
@@ -196,22 +201,34 @@ class IntentRun:
         held.settle(returned(result))
         return result
 
-    def settle_answered(self, messages: list[ModelMessage]) -> None:
-        """Settle the calls that others have answered, as the newest messages of the history tell."""
+    async def settle_answered(self, messages: list[ModelMessage]) -> None:
+        """Settle the calls that others have answered, as the newest messages of the history tell; once an answer."""
         self._messages = messages
-        for message in reversed(messages):
-            if isinstance(message, ModelResponse):
-                return
-            if isinstance(message, ModelRequest):
-                for part in message.parts:
-                    if isinstance(part, ToolReturnPart):
-                        held = self.held.get(part.tool_call_id)
-                        held = held or WAITING.take(self.conversation, part.tool_call_id)
-                        if held is not None:
-                            held.answered(part.outcome == "denied", answered(part))
+        answers = newest_answers(messages, self._run_id)
+        if answers is None or answers.response is self._told:
+            return
+        self._told = answers.response
+        for part in answers.parts:
+            held = self.held.get(part.tool_call_id) or WAITING.take(self.conversation, part.tool_call_id)
+            if held is not None:
+                self._read.add(part.tool_call_id)
+                held.answered(part.outcome == "denied", answered(part))
+        turn = turn_of(messages)
+        for call, settlement in unopened(answers, self._read, self._run_id):
+            reader = self._readers.get(call.tool_name)
+            if reader is not None:
+                await self.start()
+                group = self.group(self._step)
+                request = reader.request(
+                    call.tool_name, call.tool_call_id, call.args or {}, group, turn, answers.response.model_name
+                )
+                call_id = self.labels.take(call.tool_name, call.tool_call_id)
+                self.pipeline.settle_unopened(request._replace(call_id=call_id), settlement)
+        self._read.clear()
 
     async def follow(self, step: int, event: AgentStreamEvent) -> None:
         """Show the intent of a call while the model writes it."""
+        self._step = step
         await self.start()
         self.labels.follow(event, self.group(step))
 
@@ -226,8 +243,8 @@ class IntentRun:
         if self._entered > 0:
             return
         self._ended = True
+        await self.settle_answered(self._messages)
         self.labels.abandon()
-        self.settle_answered(self._messages)
         # A toolset among others is not told the error that the run ends with. (One that was being handled before the
         # run began is none of it.)
         error = None if (handled := sys.exception()) is self._around else handled
@@ -257,13 +274,6 @@ class IntentRun:
     def parent(self) -> OpenCall | None:
         """The call inside of which the run was started."""
         return self._parent
-
-
-def _literal(arguments: JSONObject) -> str:
-    try:
-        return json.dumps(arguments, default=repr)
-    except (RecursionError, ValueError):
-        return "with arguments that are nested too deeply to be written"
 
 
 @cache

@@ -45,6 +45,8 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
     """The run that this copy of the toolset belongs to; pydantic-ai makes one for each."""
     chosen: Chosen | None = field(default=None, kw_only=True, repr=False, compare=False)
     """What holds in that run."""
+    outermost: bool = field(default=False, kw_only=True, repr=False, compare=False)
+    """Whether the tools go by the names here that the model calls."""
 
     def __post_init__(self) -> None:
         self._options = Options.of(
@@ -66,7 +68,7 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
 
     async def for_run_step(self, ctx: RunContext[AgentDepsT]) -> AbstractToolset[AgentDepsT]:
         if self.run is not None:
-            self.run.settle_answered(ctx.messages)
+            await self.run.settle_answered(ctx.messages)
             self.run.labels.abandon()
         return await super().for_run_step(ctx)
 
@@ -88,6 +90,9 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
         if self.run is None or self.chosen is None:
             return tools
         given = {name: _with_intent(tool, ctx, self.run, self.chosen) for name, tool in tools.items()}
+        if self.outermost:
+            readers = {name: tool.args_validator_func for name, tool in given.items()}
+            self.run.offer({name: reader for name, reader in readers.items() if isinstance(reader, Reader)})
         self.chosen.tell_unmatched(
             tool.tool_def.name if (source := source_of(tool)) is None else f"{source}/{tool.tool_def.name}"
             for tool in tools.values()
@@ -121,26 +126,29 @@ def _with_intent(
     name, source, parameters = tool.tool_def.name, source_of(tool), tool.tool_def.parameters_json_schema
     chosen = settings.of(name, source)
     policy, shown, injected = chosen.policy, parameters, chosen.policy not in NOT_ASKED
-    known = run.schemas.get(name)
+    known = run.schemas.get((name, policy, chosen.profile))
     if injected and known is not None and known[0] == parameters:
         shown = known[1]
     elif injected:
         try:
             shown = inject_intent(parameters, texts=model_texts(), profile=chosen.profile, policy=policy)
             shown = kept_strict(tool.tool_def, shown, ctx)
-            run.schemas[name] = parameters, shown
+            run.schemas[name, policy, chosen.profile] = parameters, shown
         except InjectionSkipped as skipped:
             tell_once(f"{name} is called without an intent: {skipped}")
             policy, injected = "optional", False
-    if injected:
-        run.asked.add(name)
-    if chosen.redact_args:
-        run.withheld.add(name)
+        except Exception as error:  # a boundary: a schema of whatever server must not end the run
+            tell_once(
+                f"{name} is called without an intent: its schema cannot be read ({type(error).__name__}: {error})"
+            )
+            policy, injected = "optional", False
     return replace(
         tool,
         tool_def=replace(tool.tool_def, parameters_json_schema=shown),
         args_validator=UnreadArguments(),
-        args_validator_func=Reader(run=run, tool=tool, source=source, chosen=chosen, policy=policy),
+        args_validator_func=Reader(
+            run=run, tool=tool, source=source, chosen=chosen, policy=policy, injected=injected
+        ),
     )
 
 

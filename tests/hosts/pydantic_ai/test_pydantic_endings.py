@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterable, Iterable
 from typing import Any
 
 import anyio
 import pytest
+from pydantic import BaseModel
 from pydantic_ai import Agent, ModelRetry, RunContext, Tool, ToolFailed
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import SkipToolExecution, UnexpectedModelBehavior
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import (
+    FunctionToolResultEvent,
+    ModelMessage,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    ToolReturnPart,
+)
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_desk import Desk, Script
@@ -182,6 +191,12 @@ async def test_one_agent_run_twice_at_once_under_one_session_name(desk: Desk) ->
     assert {start.session_id for start in desk.starts} == {"shop"}
 
 
+class Page(BaseModel):
+    """What can be read once."""
+
+    lines: Iterable[int]
+
+
 class Guard(AbstractCapability[None]):
     """Another capability, which does one thing to every call."""
 
@@ -251,3 +266,71 @@ async def test_a_run_that_pydantic_ai_ends_leaves_no_call_open(desk: Desk, how: 
     with pytest.raises(UnexpectedModelBehavior):
         await agent_of(how, Script(calls, calls, calls), work).run("go")
     assert desk.statuses == [("work", "error"), ("work", "error")]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_a_call_that_pydantic_ai_skips_is_told_as_cancelled(desk: Desk, streamed: bool) -> None:
+    ran: list[int] = []
+
+    def work() -> None:
+        ran.append(1)
+
+    async def drain(ctx: RunContext[None], events: AsyncIterable[Any]) -> None:
+        async for _ in events:
+            pass
+
+    script = Script([("final_result", {"response": 7}), ("work", {"intent": "Too late"})])
+    agent: Agent[None, int] = Agent(
+        script.model, tools=[work], capabilities=[Intents()], output_type=int, end_strategy="early"
+    )
+    first = await agent.run("go", event_stream_handler=drain if streamed else None)
+    assert (first.output, ran) == (7, [])
+    assert desk.statuses == [("work", "cancelled")]
+    assert desk.kept_as == [("work", "Too late", "cancelled")]
+    assert {event.call_id for event in desk.updates} <= {desk.starts[0].call_id}
+
+    script.turns.append([("final_result", {"response": 8})])
+    await agent.run("more", message_history=first.all_messages())
+    assert desk.statuses == [("work", "cancelled")]  # told once
+
+
+async def test_a_call_that_another_capability_blocks_before_it_is_read_is_told(desk: Desk) -> None:
+    class Blocks(AbstractCapability[None]):
+        async def before_tool_validate(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
+            raise ToolFailed("not here")
+
+    def work() -> None: ...
+
+    script = Script([("work", {"intent": "Do it"})], "done")
+    await Agent(script.model, tools=[work], capabilities=[Blocks(), Intents()]).run("go")
+    assert script.told(1) == ["not here"]
+    assert desk.kept_as == [("work", "Do it", "error")]
+
+
+async def test_a_result_that_can_be_read_once_is_left_to_be_read(desk: Desk, how: str) -> None:
+    async def read_it(ctx: RunContext[None], events: AsyncIterable[Any]) -> None:
+        async for event in events:
+            if isinstance(event, FunctionToolResultEvent):
+                assert isinstance(event.part, ToolReturnPart)
+                read.append(list(event.part.content.lines))
+
+    def work() -> Page:
+        return Page(lines=iter([1, 2, 3]))
+
+    read: list[list[int]] = []
+    script = Script([("work", {"intent": "Do it"})], "done")
+    await agent_of(how, script, work).run("go", event_stream_handler=read_it)
+    assert read == [[1, 2, 3]]
+
+
+async def test_an_exception_that_cannot_be_written_comes_out_all_the_same(desk: Desk, how: str) -> None:
+    class Odd(Exception):
+        def __str__(self) -> str:
+            raise ValueError("no text")
+
+    def work() -> None:
+        raise Odd
+
+    with pytest.raises(Odd):
+        await agent_of(how, Script([("work", {"intent": "Do it"})]), work).run("go")
+    assert desk.statuses == [("work", "error")]

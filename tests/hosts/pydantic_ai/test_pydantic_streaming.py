@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import socket
 from collections.abc import AsyncIterable, AsyncIterator
 from itertools import pairwise
 from typing import Any
@@ -11,10 +13,12 @@ import pytest
 from pydantic_ai import Agent, RunContext
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+from pydantic_ai.toolsets import FunctionToolset
 from pydantic_desk import Desk, Script
 
 from pi_intent import LabelBoard, ToolExecutionEnd, ToolIntentUpdate
-from pi_intent.hosts.pydantic_ai import Intents
+from pi_intent.channel import connect, live_channels
+from pi_intent.hosts.pydantic_ai import Intents, IntentToolset
 
 
 def write(path: str, content: str) -> str:
@@ -122,6 +126,46 @@ async def test_a_tool_s_own_intent_and_a_tool_that_is_not_asked_show_nothing(des
     await agent.run("go", event_stream_handler=drain)
     assert desk.updates == []
     assert desk.statuses == [("file", "ok"), ("plain", "ok")]
+
+
+async def test_labels_go_by_the_names_that_the_model_calls(desk: Desk) -> None:
+    def write(intent: str) -> None: ...
+
+    calls = [("n_write", SENT), ("write", {"intent": "a tool's own"})]
+    script = Script(calls, "done")
+    agent: Agent[None, Any] = Agent(
+        script.model,
+        tools=[write],
+        toolsets=[IntentToolset(FunctionToolset([globals()["write"]])).prefixed("n")],
+        capabilities=[Intents()],
+    )
+    await agent.run("go", event_stream_handler=drain)
+    assert {(update.tool_name, update.call_id) for update in desk.updates} == {("n_write", desk.starts[0].call_id)}
+
+
+@pytest.mark.parametrize("withheld", [False, True])
+async def test_whoever_watches_from_elsewhere_sees_what_may_be_seen(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, withheld: bool
+) -> None:
+    if withheld:
+        monkeypatch.setenv("PI_INTENT_REDACT_ARGS", "true")
+    watching: list[socket.socket] = []
+
+    def look() -> None:
+        (path,) = live_channels(desk.project / ".git" / "pi-intent", os.environ)
+        connection = connect(path)
+        assert connection is not None
+        connection.settimeout(10)
+        watching.append(connection)
+
+    script = Script([("look", {"intent": "Watch"})], [("write", SENT)], "done")
+    agent: Agent[None, Any] = Agent(script.model, tools=[look, write], capabilities=[Intents()])
+    await agent.run("go", event_stream_handler=drain)
+    with watching[0] as connection:
+        text = b"".join(iter(lambda: connection.recv(65_536), b"")).decode()
+    assert '"toolName":"write"' in text
+    assert ("Keep the notes" in text) is not withheld
+    assert desk.kept_as[1] == ("write", "[withheld]" if withheld else "Keep the notes", "ok")
 
 
 async def test_live_labels_can_be_switched_off(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
