@@ -62,6 +62,8 @@ class Intents(AbstractCapability[AgentDepsT]):
         if chosen.settings.off:
             return self
         run = IntentRun.of(ctx, self._options, chosen.settings)
+        if run.is_hooked:  # by another one, which is enough
+            return self
         run.is_hooked = True
         return replace(self, run=run, chosen=chosen)
 

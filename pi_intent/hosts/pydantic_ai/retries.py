@@ -20,7 +20,7 @@ class FreeRefusals:
     pydantic-ai counts a step's failures of a tool in the tool manager, checks them against `max_retries` while it
     turns the exception into a message, and carries them to the next step; a tool has one retry by default, so a
     second refusal would end the run. Nothing runs between that check and the next call, so the advance is taken
-    back when the tool is next called in the same step; what is left of it, the step's end has used up.
+    back when the tool is next called in the same step; else the step's end uses it up.
     """
 
     def __init__(self) -> None:
@@ -44,3 +44,10 @@ class FreeRefusals:
         ctx.retry = max(ctx.retry, advance.retries)  # made before the advance could be taken back
         if not advance.had_failed:
             advance.manager.failed_tools.discard(ctx.tool_name)
+
+    def end_step(self, ctx: RunContext[Any]) -> None:
+        """Take back what a step has not used up: whoever calls tools on its own may not count failures at all."""
+        for name, advance in self._advances.items():
+            if name in ctx.retries and name not in advance.manager.failed_tools:
+                ctx.retries[name] = advance.retries
+        self._advances.clear()

@@ -29,20 +29,20 @@ def kept_strict(tool: ToolDefinition, shown: dict[str, Any], ctx: RunContext[Any
             return shown
     ours = _added(tool.parameters_json_schema, shown)
     required = list(shown.get("required", ()))
-    properties = dict(shown["properties"])
+    properties = dict(shown.get("properties", {}))
     for name in ours:
-        description = properties[name]["description"]
+        said = {key: text for key, text in properties[name].items() if key == "description"}
         if name in required:
-            properties[name] = {"type": "string", "description": description}
+            properties[name] = {"type": "string", **said}
         else:
-            properties[name] = {"anyOf": [{"type": "string"}, {"type": "null"}], "description": description}
+            properties[name] = {"anyOf": [{"type": "string"}, {"type": "null"}], **said}
     others = [name for name in required if name not in ours]
     return {**shown, "properties": properties, "required": [*ours, *others]}
 
 
 def _added(own: Mapping[str, Any], shown: Mapping[str, Any]) -> tuple[str, ...]:
     before = own.get("properties", {})
-    return tuple(name for name in (INTENT, RATIONALE) if name in shown["properties"] and name not in before)
+    return tuple(name for name in (INTENT, RATIONALE) if name in shown.get("properties", {}) and name not in before)
 
 
 def _is_strict(transformer: Transformer, schema: Mapping[str, Any]) -> bool:

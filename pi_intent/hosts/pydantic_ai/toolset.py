@@ -70,6 +70,7 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
         if self.run is not None:
             await self.run.settle_answered(ctx.messages)
             self.run.labels.abandon()
+            self.run.free.end_step(ctx)
         return await super().for_run_step(ctx)
 
     async def __aenter__(self) -> Self:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic_ai import Agent, ModelRetry, RunContext, Tool
 from pydantic_ai.exceptions import UnexpectedModelBehavior
+from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_desk import Desk, Script, Turn
 
@@ -118,3 +119,21 @@ def test_arguments_that_the_tool_refuses_are_an_error_and_counted(desk: Desk, ho
     assert work.seen == []
     assert [status for _, status in desk.statuses] == ["error", "error"]
     assert [start.intent for start in desk.starts] == ["Do it", "Do it"]
+
+
+async def test_a_refusal_that_pydantic_ai_does_not_count_gives_no_retry_away(desk: Desk, how: str) -> None:
+    work = Work(failures=2)
+
+    async def script_it(ctx: RunContext[None]) -> str:
+        assert ctx.tool_manager is not None
+        call = ToolCallPart("work", {"n": 1}, tool_call_id="inner")
+        with pytest.raises(ModelRetry, match="Nothing was executed"):
+            await ctx.tool_manager.handle_call(call, wrap_validation_errors=False)
+        return "scripted"
+
+    script = Script([("script_it", {"intent": "Try"})], SPOKEN, SPOKEN, "done")
+    agent = agent_of(script, work, how=how)
+    agent.tool(script_it)
+    with pytest.raises(UnexpectedModelBehavior, match="exceeded max retries count of 1"):
+        await agent.run("go")
+    assert work.seen == [(0, 1), (1, 1)]

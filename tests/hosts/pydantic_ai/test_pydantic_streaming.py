@@ -128,6 +128,14 @@ async def test_a_tool_s_own_intent_and_a_tool_that_is_not_asked_show_nothing(des
     assert desk.statuses == [("file", "ok"), ("plain", "ok")]
 
 
+async def test_the_capability_twice_does_everything_once(desk: Desk) -> None:
+    script = Script([("write", SENT)], "done")
+    await agent_of(script).run("go", event_stream_handler=drain, capabilities=[Intents(), Intents()])
+    assert list(script.tools[0]["write"]["properties"])[:2] == ["intent", "rationale"]
+    assert [update.intent for update in desk.updates if update.complete] == ["Keep the notes"]
+    assert desk.statuses == [("write", "ok")]
+
+
 async def test_labels_go_by_the_names_that_the_model_calls(desk: Desk) -> None:
     def write(intent: str) -> None: ...
 

@@ -67,3 +67,13 @@ def test_what_the_tool_itself_says_of_strictness_counts(desk: Desk, strict: bool
     agent: Agent[None, str] = Agent(script.model, tools=[Tool(all_required, strict=strict)], capabilities=[Intents()])
     agent.run_sync("go")
     assert script.tools[0]["all_required"]["required"] == required
+
+
+def test_short_schemas_stay_strict_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PI_INTENT_PROFILE", "lean")
+    script = Script("done")
+    tool = Tool(all_required, strict=True)
+    Agent(script.model, tools=[tool], capabilities=[Intents()]).run_sync("go")
+    shown = script.tools[0]["all_required"]
+    assert shown["properties"]["intent"] == {"type": "string", "description": "Mandatory goal"}
+    assert shown["properties"]["rationale"] == {"anyOf": NULLABLE}
