@@ -102,6 +102,26 @@ async def test_a_run_that_is_cancelled_cancels_its_calls(desk: Desk, how: str) -
     assert desk.kept_as == [("work", "Wait", "cancelled"), ("work", "Wait, too", "cancelled")]
 
 
+async def test_a_tool_that_ends_after_its_run_was_cancelled_says_itself_how(desk: Desk, how: str) -> None:
+    running = asyncio.Event()
+
+    async def work() -> None:
+        running.set()
+        try:
+            await anyio.sleep_forever()
+        except asyncio.CancelledError:
+            raise RuntimeError("half of it is done") from None
+
+    task = asyncio.create_task(agent_of(how, Script([("work", {"intent": "Do it"})]), work).run("go"))
+    with anyio.fail_after(10):
+        await running.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert desk.statuses == [("work", "error")]
+    assert [kept.done and kept.done.error for kept in desk.kept] == ["half of it is done"]
+
+
 async def test_a_call_whose_run_breaks_off_before_its_turn_is_interrupted(desk: Desk, how: str) -> None:
     def broken() -> None:
         raise RuntimeError("the disk is on fire")
