@@ -30,12 +30,12 @@ class Script:
 
     @property
     def model(self) -> FunctionModel:
-        return FunctionModel(self._answer, stream_function=self._stream, model_name="scripted")
+        return FunctionModel(self.answer, stream_function=self._stream, model_name="scripted")
 
     @property
     def only_whole(self) -> FunctionModel:
         """The same model, which cannot be streamed."""
-        return FunctionModel(self._answer, model_name="scripted")
+        return FunctionModel(self.answer, model_name="scripted")
 
     def _next(self, messages: list[ModelMessage], info: AgentInfo) -> list[TextPart | ToolCallPart]:
         self.requests.append(list(messages))
@@ -49,7 +49,7 @@ class Script:
             for number, (name, arguments, *more) in enumerate(turn)
         ]
 
-    async def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    async def answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
         return ModelResponse(parts=list(self._next(messages, info)))
 
     async def _stream(

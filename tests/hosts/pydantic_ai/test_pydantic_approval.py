@@ -192,7 +192,7 @@ async def test_a_guard_that_asks_before_a_tool_runs_gets_the_intent_too(desk: De
 @pytest.mark.parametrize(
     ("answer", "status"), [("42", "ok"), (ModelRetry("it broke"), "error"), (ToolDenied("no"), "denied")]
 )
-async def test_a_call_that_somebody_else_runs_ends_with_their_answer(
+async def test_a_call_that_somebody_else_runs_ends_with_theiranswer(
     desk: Desk, how: str, answer: Any, status: str
 ) -> None:
     schema = {"type": "object", "properties": {"question": {"type": "string"}}, "required": ["question"]}

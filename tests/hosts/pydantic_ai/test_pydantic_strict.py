@@ -19,7 +19,7 @@ NULLABLE = [{"type": "string"}, {"type": "null"}]
 
 def strict_model(script: Script) -> FunctionModel:
     """A scripted model that takes schemas as OpenAI does."""
-    return FunctionModel(script._answer, profile=ModelProfile(json_schema_transformer=OpenAIJsonSchemaTransformer))
+    return FunctionModel(script.answer, profile=ModelProfile(json_schema_transformer=OpenAIJsonSchemaTransformer))
 
 
 def all_required(a: int) -> int:

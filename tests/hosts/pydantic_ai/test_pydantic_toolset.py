@@ -9,6 +9,8 @@ import pytest
 from pydantic_ai import Agent, RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models.function import FunctionModel
+from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, FunctionToolset, ToolsetTool
 from pydantic_ai.toolsets.external import TOOL_SCHEMA_VALIDATOR
@@ -192,3 +194,14 @@ async def test_switched_off_the_wrapped_toolset_stands_alone(desk: Desk, monkeyp
     assert script.tools[0]["look_up"] is SCHEMA
     assert served.got == [{"term": "x", "intent": "stray"}]
     assert desk.events.events == []
+
+
+async def test_a_tool_that_is_found_late_arrives_with_its_intent(desk: Desk) -> None:
+    late = [("times", {"intent": "Multiply", "a": 3, "b": 4})]
+    script = Script([("search_tools", {"queries": ["times"]})], late, "done")
+    toolset = FunctionToolset([add, times]).defer_loading(["times"])
+    model = FunctionModel(script.answer, profile=ModelProfile(supported_native_tools=frozenset()))
+    await Agent(model, toolsets=[toolset], capabilities=[Intents()]).run("go")
+    assert "intent" not in script.tools[0]["search_tools"]["properties"]  # pydantic-ai's own, which it reads itself
+    assert list(script.tools[1]["times"]["properties"]) == ["intent", "rationale", "a", "b"]
+    assert desk.kept_as == [("times", "Multiply", "ok")]
