@@ -19,7 +19,7 @@ from pi_intent.errors import InjectionSkipped
 from pi_intent.types import Policy
 
 POLICIES: tuple[Policy, ...] = ("require", "optional", "adaptive", "optional")
-OBJECTS = 6  # arguments judged for each schema
+OBJECTS = 5  # arguments judged for each schema
 OURS: tuple[dict[str, Any], ...] = ({"intent": "t"}, {"intent": "t", "rationale": "r"}, {"rationale": "r"}, {})
 BROKEN: tuple[dict[str, Any], ...] = ({"intent": ""}, {"intent": 1}, {"intent": "t", "rationale": ""})
 
@@ -104,13 +104,13 @@ def _check(figures: Figures, maker: SchemaMaker, policy: Policy) -> None:
         figures.judged[want] += 1
         if freed.is_valid(arguments) != want:
             fault("the schema freed of ours judges differently", arguments)
-        for call, expected in _calls(arguments, want, policy, injects_rationale):
+        for call, expected in _calls(arguments, want, policy, injects_rationale=injects_rationale):
             if new.is_valid(call) != expected:
                 fault(f"should be {'valid' if expected else 'invalid'}", call)
 
 
 def _calls(
-    arguments: dict[str, Any], want: bool, policy: Policy, injects_rationale: bool
+    arguments: dict[str, Any], want: bool, policy: Policy, *, injects_rationale: bool
 ) -> Iterator[tuple[dict[str, Any], bool]]:
     """Yield calls that carry our properties or not, each with the verdict that it must get."""
     for ours in OURS:

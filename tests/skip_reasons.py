@@ -80,6 +80,11 @@ def _leads_nowhere(root: Any, ref: str) -> bool:
         return True
 
 
+def _has_relative_reference(root: Any) -> bool:
+    refs = [schema["$ref"] for schema in _everywhere(root) if isinstance(schema.get("$ref"), str)]
+    return any(not ref.startswith("#") and "://" not in ref for ref in refs)
+
+
 def _goes_round(root: Any) -> bool:
     def meets(schema: Any, trail: list[Any]) -> bool:
         if any(schema is above for above in trail) and isinstance(schema, dict):
@@ -132,7 +137,9 @@ def _confirmations(root: Any, objects: list[dict[str, Any]]) -> dict[str, Callab
         "pattern_matches_intent": lambda: any(_readable(p) and re.search(p, "intent") for p in _patterns(root)),
         "unreadable_pattern": lambda: not all(_readable(pattern) for pattern in _patterns(root)),
         "fixed_arguments": lambda: _lists_objects(root),
-        "remote_reference": lambda: any(not ref.startswith("#") for ref in _refs(root)),
+        "remote_reference": lambda: (
+            any(not ref.startswith("#") for ref in _refs(root)) or ("$id" in root and _has_relative_reference(root))
+        ),
         "unresolved_reference": lambda: any(ref.startswith("#") and _leads_nowhere(root, ref) for ref in _refs(root)),
         "circular_reference": lambda: _goes_round(root),
         "dynamic_reference": lambda: any(
