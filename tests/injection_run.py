@@ -23,6 +23,8 @@ OBJECTS = 5  # arguments judged for each schema
 OURS: tuple[dict[str, Any], ...] = ({"intent": "t"}, {"intent": "t", "rationale": "r"}, {"rationale": "r"}, {})
 BROKEN: tuple[dict[str, Any], ...] = ({"intent": ""}, {"intent": 1}, {"intent": "t", "rationale": ""})
 
+OUR_RATIONALE = inject_intent({})["properties"]["rationale"]
+
 
 @dataclass
 class Figures:
@@ -93,7 +95,7 @@ def _check(figures: Figures, maker: SchemaMaker, policy: Policy) -> None:
     if figures.schemas % 20 == 0 and list(validator(validator.META_SCHEMA).iter_errors(injected)):  # it takes long
         fault("the result is no schema")
     own, new, freed = validator(schema), validator(injected), validator(remove_intent(injected))
-    injects_rationale = "rationale" in injected["properties"] and "rationale" not in schema.get("properties", {})
+    injects_rationale = injected["properties"].get("rationale") == OUR_RATIONALE
     for _ in range(OBJECTS):
         arguments = maker.object(names=NAMES if injects_rationale else (*NAMES, "rationale"))
         try:

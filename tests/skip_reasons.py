@@ -123,9 +123,7 @@ def _refuses_every_object(root: Any, objects: list[dict[str, Any]]) -> bool:
 
 
 def _lists_objects(root: Any) -> bool:
-    return any(
-        isinstance(value, dict) for s in judges(root) for value in (s.get("const"), *s.get("enum", ()))
-    ) or any(keyword in root for keyword in ("const", "enum"))
+    return any(isinstance(value, dict) for s in judges(root) for value in (s.get("const"), *s.get("enum", ())))
 
 
 def _confirmations(root: Any, objects: list[dict[str, Any]]) -> dict[str, Callable[[], bool]]:

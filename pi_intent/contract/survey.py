@@ -158,7 +158,7 @@ def _note(found: Survey, schema: Mapping[str, Any], *, at_root: bool) -> None:
             found.skip("pattern_matches_intent")
     for keyword in ("const", "enum"):
         values = schema.get(keyword, ()) if keyword == "enum" else (schema.get(keyword),)
-        if keyword in schema and (at_root or any(isinstance(value, OBJECT) for value in values)):
+        if any(isinstance(value, OBJECT) for value in values):
             found.skip("fixed_arguments", keyword)
 
 
@@ -216,7 +216,7 @@ def _broken(schema: Mapping[str, Any]) -> str | None:
             return keyword
     for keyword in ("minProperties", "maxProperties"):
         value = schema.get(keyword, 0)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0 or value != int(value):
             return keyword
     kind = schema.get("type", "object")
     if not isinstance(kind, str) and not _is_texts(kind):
