@@ -599,6 +599,19 @@ def test_schemas_as_the_converters_of_zod_write_them(by_name):
         assert valid(injected, BOTH | arguments) == valid(schema, arguments)
 
 
+def test_what_stands_beside_a_reference_in_draft_7_does_not_count():
+    schema = {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "anyOf": [{"$ref": "#/definitions/A", "maxProperties": 0, "properties": {"intent": {}}}],
+        "definitions": {"A": CLOSED_A},
+    }
+    injected = inject_intent(schema)
+    assert injected["anyOf"] == schema["anyOf"]
+    assert list(injected["properties"]) == ["intent", "rationale"]
+    for arguments in ({}, {"a": "x"}, {"a": 1}, {"b": "x"}):
+        assert valid(injected, BOTH | arguments) == valid(schema, arguments)
+
+
 def test_beside_a_background_flag_the_intent_comes_first_and_the_order_is_stable():
     schema = {
         "type": "object",
