@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pi_intent.contract.schema import DEFINITIONS, SAME_INSTANCE, Document, Place, pointer, subschemas
+from pi_intent.contract.schema import DEFINITIONS, OBJECT, SAME_INSTANCE, Document, Place, pointer, subschemas
 from pi_intent.contract.survey import Survey
 
 SAID = frozenset({"title", "description", "$comment", "default", "examples", "deprecated"})
@@ -41,7 +41,7 @@ class Layout:
     def spine(self) -> tuple[Place, ...]:
         """The root, and what it is a mere name for: each place refers to the next and says nothing else."""
         places: list[Place] = [()]
-        while isinstance(schema := self.document.at(places[-1]), Mapping) and "$ref" in schema:
+        while isinstance(schema := self.document.at(places[-1]), OBJECT) and "$ref" in schema:
             target = self.document.target(schema["$ref"])
             if not isinstance(target, tuple) or not (self.document.ref_stands_alone or _is_name(schema)):
                 break
@@ -53,7 +53,7 @@ class Layout:
         """Return what the root says itself or by the name of another schema."""
         *names, head = (self.document.at(place) for place in self.spine)
         said = {key: value for name in names for key, value in name.items() if key in (*SAID_OF_ROOT, *DEFINITIONS)}
-        return said | (dict(head) if isinstance(head, Mapping) else {})
+        return said | (dict(head) if isinstance(head, OBJECT) else {})
 
     @cached_property
     def kept(self) -> tuple[Place, ...]:
@@ -66,7 +66,7 @@ class Layout:
                 return
             seen.add(place)
             schema = self.document.at(place)
-            if not isinstance(schema, Mapping):
+            if not isinstance(schema, OBJECT):
                 return
             target = self.document.target(schema["$ref"]) if "$ref" in schema else None
             if isinstance(target, tuple):
@@ -79,7 +79,7 @@ class Layout:
 
         for place in self._judging:
             schema = self.document.at(place)
-            if not isinstance(schema, Mapping):
+            if not isinstance(schema, OBJECT):
                 continue
             branches = set(self.document.branches(schema))
             for steps, _ in subschemas(schema):
@@ -94,7 +94,7 @@ class Layout:
         found: dict[Place, None] = {}
         for place in self._judging:
             schema = self.document.at(place)
-            if place not in self.spine[:-1] and isinstance(schema, Mapping) and "$ref" in schema:
+            if place not in self.spine[:-1] and isinstance(schema, OBJECT) and "$ref" in schema:
                 target = self.document.target(schema["$ref"])
                 if isinstance(target, tuple):
                     found[target] = None

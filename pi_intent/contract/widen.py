@@ -8,7 +8,7 @@ from typing import Any
 
 from pi_intent.contract.layout import SAID, SAID_OF_ROOT, Layout
 from pi_intent.contract.rows import INTENT
-from pi_intent.contract.schema import DEFINITIONS, SAME_INSTANCE, Place, plain, rebuilt
+from pi_intent.contract.schema import DEFINITIONS, OBJECT, SAME_INSTANCE, Place, plain, rebuilt
 from pi_intent.contract.survey import counts
 
 BOUNDS = ("minProperties", "maxProperties")
@@ -40,7 +40,7 @@ class Widening:
             schema = layout.document.at(place)
             said = {key: plain(schema[key]) for key in schema if key in (SAID_OF_ROOT if not place else SAID)} | said
         schema = layout.document.at(head)
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, OBJECT):
             schema = {} if schema else {"not": {}}
         result = said | {
             key: value for key, value in self.widened(schema, head, copied=bool(names)).items() if key not in said
@@ -51,7 +51,7 @@ class Widening:
 
     def widened(self, schema: Any, place: Place, *, copied: bool = False) -> Any:
         """Return a schema that judges the arguments with our properties as `schema` judges them without."""
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, OBJECT):
             return schema
         layout = self.layout
         if layout.document.is_only_ref(schema):
@@ -85,7 +85,7 @@ class Widening:
 
     def kept(self, schema: Any, *, copied: bool = False) -> Any:
         """Return a schema as it was, with references to what it referred to."""
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, OBJECT):
             return schema
         result = rebuilt(schema, lambda item, _: self.kept(item, copied=copied))
         if "$ref" in result:
