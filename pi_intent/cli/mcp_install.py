@@ -142,7 +142,7 @@ def uninstall(
 
 
 def _run(client: Client, request: Request, project: Path, as_json: bool) -> None:
-    surroundings = Surroundings(environ=os.environ, directory=project.absolute())
+    surroundings = Surroundings(environ=os.environ, directory=project.resolve())
     try:
         report = change(client, surroundings, request)
     except UnknownServer as error:

@@ -43,7 +43,7 @@ def status(names: tuple[ClientName, ...], project: Path, tools: bool, as_json: b
 
     Exits with 1 where a config cannot be read or a wrapped server cannot start.
     """
-    surroundings = Surroundings(environ=os.environ, directory=project.absolute())
+    surroundings = Surroundings(environ=os.environ, directory=project.resolve())
     found = [standing(CLIENTS[name], surroundings, tools=tools) for name in names or CLIENTS]
     if as_json:
         click.echo(json_text({"clients": [_document(one) for one in found]}, indent=2))

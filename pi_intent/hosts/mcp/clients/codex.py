@@ -36,7 +36,7 @@ class Codex:
     def places(self, surroundings: Surroundings) -> list[Place]:
         """Return the user's servers and the project's."""
         own = _folder(surroundings) / "config.toml"
-        shared = in_projects(surroundings, ".codex/config.toml", _SERVERS, not_this=[own])
+        shared = in_projects(surroundings.folders(), ".codex/config.toml", _SERVERS, not_this=[own])
         return [Place(scope="user", path=own, keys=_SERVERS, shape="toml"), *shared]
 
     def elsewhere(self, surroundings: Surroundings) -> list[Elsewhere]:
