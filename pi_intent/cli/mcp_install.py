@@ -73,7 +73,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command()
+@click.command(short_help="Start a client's MCP servers through pi-intent.")
 @_options
 @click.option(
     "--executable",
@@ -112,7 +112,7 @@ def install(
     _run(CLIENTS[name], request, project, as_json)
 
 
-@click.command()
+@click.command(short_help="Start them without it again.")
 @_options
 def uninstall(
     name: ClientName,

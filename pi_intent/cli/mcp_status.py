@@ -24,7 +24,7 @@ _WORDS: dict[Standing, str] = {
 }
 
 
-@click.command()
+@click.command(short_help="Tell which servers are wrapped, and why others are not.")
 @click.option(
     "--client",
     "names",

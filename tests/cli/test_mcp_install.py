@@ -295,7 +295,11 @@ def test_status_tells_which_tools_carry_no_intent_where_it_is_asked_to_start_the
     assert "      2 tools, 1 of them without an intent" in text.splitlines()
 
 
-def test_the_help_of_the_group_names_its_commands(here: Desk) -> None:
-    done = pi_intent(here, "--help", COLUMNS="100")
-    assert done.returncode == 0
-    assert [name for name in ("install", "uninstall", "status") if f"  {name}" not in done.stdout] == []
+def test_the_group_alone_tells_of_its_commands_and_a_wrong_one_of_the_nearest(here: Desk) -> None:
+    done = pi_intent(here)
+    assert (done.returncode, done.stderr) == (0, "")
+    listed = [line.split()[0] for line in done.stdout.partition("Commands:\n")[2].splitlines()]
+    assert {"install", "uninstall", "status"} <= {*listed}
+    done = pi_intent(here, "instal")
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "Error: there is no command mcp 'instal'; did you mean install?"
