@@ -128,6 +128,10 @@ bearer_token_env_var = "TOKEN"
 
 [mcp_servers.far]
 command = "far-server"
+environment_id = "remote"
+
+[mcp_servers.farther]
+command = "far-server"
 experimental_environment = "remote"
 
 [profiles.fast]

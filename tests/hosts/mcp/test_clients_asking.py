@@ -38,7 +38,7 @@ REFUSES = "assert 'wrap' not in str(servers)"
 FORGETS = "servers = {name: one for name, one in servers.items() if 'wrap' not in str(one)}; servers or sys.exit(0)"
 
 PROGRAMS: dict[ClientName, str] = {"claude": LISTS, "codex": GETS}
-TEXTS: dict[ClientName, str] = {"claude": CLAUDE, "codex": CODEX.replace('experimental_environment = "remote"', "")}
+TEXTS: dict[ClientName, str] = {"claude": CLAUDE, "codex": CODEX}
 ASKED: dict[ClientName, str] = {"claude": "claude mcp list", "codex": "codex mcp get"}
 TITLES: dict[ClientName, str] = {"claude": "Claude Code", "codex": "Codex"}
 

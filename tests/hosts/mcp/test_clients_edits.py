@@ -228,6 +228,7 @@ REASONS: dict[ClientName, dict[str, str]] = {
     "codex": {
         "remote": "it is remote (url): there is no process to start",
         "far": "it runs in another environment, where there is no pi-intent",
+        "farther": "it runs in another environment, where there is no pi-intent",
     },
 }
 
