@@ -111,6 +111,8 @@ def why_not(server: Server, *, file_exists: bool) -> str | None:
         return "its command is empty"
     if re.search(r"\s", command) and not file_exists:
         return "its command is a whole command line: split it into command and args"
+    if _PROGRAM.fullmatch(_base(command)):
+        return "its command is pi-intent itself"
     if command.startswith("-"):
         return "its command begins with -, which would be read as an option"
     if _WRITABLE_NAME.fullmatch(server.name) is None:
