@@ -18,7 +18,7 @@ from pi_intent.hosts.mcp.clients.client import Client, ClientName, Scope, Surrou
 from pi_intent.hosts.mcp.clients.known import CLIENTS
 from pi_intent.hosts.mcp.clients.launcher import SHARED, own_launcher
 from pi_intent.hosts.mcp.clients.plan import Planned, State
-from pi_intent.hosts.mcp.clients.wrapping import Launcher
+from pi_intent.hosts.mcp.clients.wrapping import Launcher, is_ours
 from pi_intent.labels.printable import printable
 
 _DONE: dict[State, str] = {
@@ -105,6 +105,8 @@ def install(
       pi-intent mcp install --client codex --only github
       pi-intent mcp install --client vscode --scope project
     """
+    if executable is not None and not is_ours(executable):
+        raise click.UsageError("--executable must be pi-intent or a path that ends in /pi-intent")
     launchers = (own_launcher(), SHARED) if executable is None else (Launcher(command=executable),) * 2
     request = Request(
         verb="install", launchers=launchers, scopes=scopes, only=only, dry_run=dry_run, verify=not no_verify

@@ -178,6 +178,17 @@ def test_a_name_that_no_config_has_is_a_wrong_command_line(here: Desk) -> None:
     assert (done.returncode, json.loads(done.stdout)["client"]) == (2, "cursor")
 
 
+@pytest.mark.parametrize("executable", ["uvx pi-intent", "/opt/wrapper", ""])
+def test_a_name_that_would_not_be_known_again_is_not_written(here: Desk, executable: str) -> None:
+    before = here.write(here.own("cursor"), CURSOR)
+    done = pi_intent(here, "install", "--client", "cursor", "--executable", executable)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (
+        2,
+        "Error: --executable must be pi-intent or a path that ends in /pi-intent",
+    )
+    assert here.own("cursor").read_bytes() == before
+
+
 def test_a_server_that_was_named_and_cannot_be_wrapped_is_a_no(here: Desk) -> None:
     here.write(here.own("cursor"), CURSOR)
     assert pi_intent(here, "install", "--client", "cursor", "--only", "remote").returncode == 1
