@@ -15,6 +15,9 @@ TEXT: dict[str, Any] = {"type": "string"}
 NULLABLE: dict[str, Any] = {"type": ["string", "null"]}
 """What a closed branch says of a property of ours: that it is there, and no more."""
 
+# Few of these, nested or in a row, already take seconds to fail on nine letters.
+_REPEATED = (re.compile(r"\)[*+{]"), re.compile(r"(?<!\()[*+?{]"))
+
 _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf")
 _SCHEMAS = ("not", "if", "then", "else", "additionalProperties", "unevaluatedProperties", "propertyNames")
 _NAMED_SCHEMAS = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
@@ -148,9 +151,8 @@ def _note(found: Survey, schema: Mapping[str, Any], *, at_root: bool) -> None:
             if name == INTENT:
                 found.skip("owns_intent")
     for pattern in schema.get("patternProperties", ()):
-        try:
-            taken = {name for name in (INTENT, RATIONALE) if re.search(pattern, name)}
-        except (re.error, OverflowError, RecursionError):
+        taken = _taken_by(pattern)
+        if taken is None:
             found.skip("unreadable_pattern", pattern)
             continue
         found.matched.update(taken)
@@ -160,6 +162,18 @@ def _note(found: Survey, schema: Mapping[str, Any], *, at_root: bool) -> None:
         values = schema.get(keyword, ()) if keyword == "enum" else (schema.get(keyword),)
         if any(isinstance(value, OBJECT) for value in values):
             found.skip("fixed_arguments", keyword)
+
+
+def _taken_by(pattern: str) -> set[str] | None:
+    """Return which of our names a pattern takes; None if it cannot be read, or might take for ever to try."""
+    repeated_groups, repetitions = (len(expression.findall(pattern)) for expression in _REPEATED)
+    ways = repeated_groups + pattern.count("|") if repeated_groups else 0
+    if ways > 3 or repetitions > 15:
+        return None
+    try:
+        return {name for name in (INTENT, RATIONALE) if re.search(pattern, name)}
+    except (re.error, OverflowError, RecursionError):
+        return None
 
 
 def _names(schema: Mapping[str, Any], name: str, ours: frozenset[str], *, at_root: bool) -> bool:
