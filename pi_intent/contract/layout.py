@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pi_intent.contract.schema import DEFINITIONS, OBJECT, SAME_INSTANCE, Document, Place, pointer, subschemas
+from pi_intent.contract.schema import DEFINITIONS, OBJECT, SAME_INSTANCE, Place, pointer, subschemas
 from pi_intent.contract.survey import Survey
 
 SAID = frozenset({"title", "description", "$comment", "default", "examples", "deprecated"})
@@ -21,7 +20,6 @@ _ASSERTING = SAME_INSTANCE | {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class Layout:
     """The plan of a widened document.
 
@@ -29,13 +27,11 @@ class Layout:
     as it was. Where both are wanted, or where the original place is gone, a copy under a new name serves the other.
     """
 
-    survey: Survey
-    replaces: tuple[str, ...] = ()
-    names: dict[tuple[str, Place], str] = field(default_factory=dict)
-
-    @property
-    def document(self) -> Document:
-        return self.survey.document
+    def __init__(self, survey: Survey, *, replaces: tuple[str, ...] = ()) -> None:
+        self.survey = survey
+        self.document = survey.document
+        self.replaces = replaces
+        self._names: dict[tuple[str, Place], str] = {}
 
     @cached_property
     def spine(self) -> tuple[Place, ...]:
@@ -174,15 +170,15 @@ class Layout:
         return pointer((self.container, self._name(form, place)))
 
     def _name(self, form: str, place: Place) -> str:
-        if (form, place) not in self.names:
+        if (form, place) not in self._names:
             stem = f"{place[-1] if place else 'root'}-{'with' if form == 'widened' else 'without'}-intent"
-            taken = {*self.document.root.get(self.container, ()), *self.names.values()}
+            taken = {*self.document.root.get(self.container, ()), *self._names.values()}
             name, number = stem, 1
             while name in taken or self.document.at((self.container, name)) is not None:
                 number += 1
                 name = f"{stem}-{number}"
-            self.names[form, place] = name
-        return self.names[form, place]
+            self._names[form, place] = name
+        return self._names[form, place]
 
 
 def _is_name(schema: Mapping[str, Any]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -90,11 +89,11 @@ def rebuilt(schema: Mapping[str, Any], change: Callable[[Any, Place], Any]) -> d
     return result
 
 
-@dataclass(frozen=True)
 class Document:
     """A schema with its own places and anchors; nothing in it is fetched from elsewhere."""
 
-    root: Mapping[str, Any]
+    def __init__(self, root: Mapping[str, Any]) -> None:
+        self.root = root
 
     @cached_property
     def places(self) -> dict[Place, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from pi_intent.contract.rows import INTENT, RATIONALE
@@ -14,6 +13,9 @@ from pi_intent.errors import SkipReason
 TEXT: dict[str, Any] = {"type": "string"}
 NULLABLE: dict[str, Any] = {"type": ["string", "null"]}
 """What a closed branch says of a property of ours: that it is there, and no more."""
+
+# Few of these, nested or in a row, already take seconds to fail on nine letters.
+_REPEATED = (r"\)[*+{]", r"(?<!\()[*+?{]")  # compiled when first used: most schemas have no patterns
 
 _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf")
 _SCHEMAS = ("not", "if", "then", "else", "additionalProperties", "unevaluatedProperties", "propertyNames")
@@ -40,7 +42,6 @@ def sentence(reason: SkipReason, subject: object = "") -> str:
     return _SAID[reason].format(str(subject)[:80])
 
 
-@dataclass(frozen=True)
 class Survey:
     """What was found: the places whose schemas judge the arguments object, and what stands in the way of ours.
 
@@ -49,13 +50,14 @@ class Survey:
     a pattern takes.
     """
 
-    document: Document
-    ours: frozenset[str] = frozenset()
-    judging: set[Place] = field(default_factory=set)
-    home: set[Place] = field(default_factory=set)
-    owned: set[str] = field(default_factory=set)
-    matched: set[str] = field(default_factory=set)
-    skips: dict[SkipReason, str] = field(default_factory=dict)
+    def __init__(self, document: Document, ours: frozenset[str]) -> None:
+        self.document = document
+        self.ours = ours
+        self.judging: set[Place] = set()
+        self.home: set[Place] = set()
+        self.owned: set[str] = set()
+        self.matched: set[str] = set()
+        self.skips: dict[SkipReason, str] = {}
 
     @property
     def counting(self) -> bool:
@@ -148,9 +150,8 @@ def _note(found: Survey, schema: Mapping[str, Any], *, at_root: bool) -> None:
             if name == INTENT:
                 found.skip("owns_intent")
     for pattern in schema.get("patternProperties", ()):
-        try:
-            taken = {name for name in (INTENT, RATIONALE) if re.search(pattern, name)}
-        except (re.error, OverflowError, RecursionError):
+        taken = _taken_by(pattern)
+        if taken is None:
             found.skip("unreadable_pattern", pattern)
             continue
         found.matched.update(taken)
@@ -160,6 +161,18 @@ def _note(found: Survey, schema: Mapping[str, Any], *, at_root: bool) -> None:
         values = schema.get(keyword, ()) if keyword == "enum" else (schema.get(keyword),)
         if any(isinstance(value, OBJECT) for value in values):
             found.skip("fixed_arguments", keyword)
+
+
+def _taken_by(pattern: str) -> set[str] | None:
+    """Return which of our names a pattern takes; None if it cannot be read, or might take for ever to try."""
+    repeated_groups, repetitions = (len(re.findall(expression, pattern)) for expression in _REPEATED)
+    ways = repeated_groups + pattern.count("|") if repeated_groups else 0
+    if ways > 3 or repetitions > 15:
+        return None
+    try:
+        return {name for name in (INTENT, RATIONALE) if re.search(pattern, name)}
+    except (re.error, OverflowError, RecursionError):
+        return None
 
 
 def _names(schema: Mapping[str, Any], name: str, ours: frozenset[str], *, at_root: bool) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pi_intent.contract.layout import SAID, SAID_OF_ROOT, Layout
@@ -19,7 +18,6 @@ _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _ONCE = frozenset({"$schema", "$id", "$anchor", "$dynamicAnchor", *DEFINITIONS})  # a copy must not say it again
 
 
-@dataclass(frozen=True, kw_only=True)
 class Widening:
     """One document being widened by some properties.
 
@@ -27,9 +25,10 @@ class Widening:
     that a count of properties moves by one.
     """
 
-    layout: Layout
-    ours: Mapping[str, Mapping[str, Any]]
-    stated: bool
+    def __init__(self, layout: Layout, *, ours: Mapping[str, Mapping[str, Any]], stated: bool) -> None:
+        self.layout = layout
+        self.ours = ours
+        self.stated = stated
 
     def document(self) -> dict[str, Any]:
         """Return the whole document, widened; the properties themselves are still to be put at its root."""
