@@ -16,7 +16,6 @@ from pi_intent.ids import ulid
 from pi_intent.pipeline import Pipeline
 from pi_intent.sinks import PROCESS, FanOut
 
-
 if TYPE_CHECKING:
     from pi_intent.ledger.journal import SessionJournal
 
