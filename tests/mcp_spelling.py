@@ -1,0 +1,84 @@
+"""Where a value stands in a JSON text, and its spelling without the spaces between."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
+
+
+def tokens(text: str) -> list[str]:
+    """Return the tokens as they are written: two texts with the same tokens differ in white space only."""
+    return _TOKEN.findall(text)
+
+
+def _skip(matches: Iterator[re.Match[str]], first: re.Match[str]) -> int:
+    """Return where the value that starts with `first` ends."""
+    depth, token = 0, first
+    while True:
+        if token.group() in "{[":
+            depth += 1
+        elif token.group() in "}]":
+            depth -= 1
+        if depth == 0:
+            return token.end()
+        token = next(matches)
+
+
+def value_span(text: str, *path: str | int) -> tuple[int, int] | None:
+    """Return (start, end) of the value at `path`, or None where there is none; of doubled keys the last one counts."""
+    found = (0, len(text))
+    for step in path:
+        inner = _child(text, found, step)
+        if inner is None:
+            return None
+        found = inner
+    return found
+
+
+def _child(text: str, within: tuple[int, int], step: str | int) -> tuple[int, int] | None:
+    matches = _TOKEN.finditer(text, *within)
+    opening = next(matches).group()
+    if opening != ("[" if isinstance(step, int) else "{"):
+        return None
+    found, index = None, 0
+    for match in matches:
+        if match.group() in "}]":
+            return found
+        if match.group() == ",":
+            continue
+        here: str | int = index
+        if isinstance(step, str):
+            here = json.loads(match.group(), strict=False)
+            next(matches)
+            match = next(matches)
+        end = _skip(matches, match)
+        if here == step:
+            found = (match.start(), end)
+        index += 1
+    return found
+
+
+class Spelled(str):
+    """A number as it is written, so that 1.0 and 1 are two."""
+
+    __slots__ = ()
+
+
+def ordered(text: str) -> Any:
+    """Parse JSON so that order, doubled keys and the spelling of numbers count when two values are compared."""
+    return json.loads(text, object_pairs_hook=_pairs, parse_int=Spelled, parse_float=Spelled, parse_constant=Spelled)
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> tuple[Any, ...]:
+    return ("object", *pairs)
+
+
+def without(text: str, *spans: tuple[int, int]) -> str:
+    """Return the text with `…` for what stands in the spans."""
+    for start, end in sorted(spans, reverse=True):
+        text = text[:start] + "…" + text[end:]
+    return text
