@@ -70,10 +70,10 @@ class OpenCall:
         self._pipeline = pipeline
         self._opened_at = opened_at
 
-    def update(self, arguments: JSONObject, partial_result: Any = None) -> None:
-        """Tell that the call goes on."""
+    def update(self, arguments: JSONObject, partial_result: Any = None, *, backgrounded: bool | None = None) -> None:
+        """Tell that the call goes on, or that it went to the background."""
         if not self.settled:
-            self._pipeline.update(self.start, arguments, partial_result)
+            self._pipeline.update(self.start, arguments, partial_result, backgrounded)
 
     def settle(self, settlement: Settlement) -> None:
         """Tell how the call ended, if nobody has yet. Never raises and awaits nothing."""
@@ -280,10 +280,18 @@ class Pipeline:
             "seq": self._next(),
         }
 
-    def update(self, start: ToolExecutionStart, arguments: JSONObject, partial_result: Any) -> None:
+    def update(
+        self, start: ToolExecutionStart, arguments: JSONObject, partial_result: Any, backgrounded: bool | None
+    ) -> None:
         """Tell that a call goes on; `OpenCall.update` is the way to call it."""
         self.sinks.emit(
-            ToolExecutionUpdate(**_identity(start), seq=self._next(), args=arguments, partial_result=partial_result)
+            ToolExecutionUpdate(
+                **_identity(start),
+                seq=self._next(),
+                args=arguments,
+                partial_result=partial_result,
+                backgrounded=backgrounded,
+            )
         )
 
     def closed(self, opened: OpenCall, settlement: Settlement, opened_at: int) -> None:

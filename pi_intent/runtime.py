@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import anyio
 import anyio.to_thread
 
 from pi_intent import __version__
@@ -159,9 +160,10 @@ class SessionRuntime:
             self.tell_once(self.channel.problem)
 
     async def sync(self) -> None:
-        """Wait until the disk has every record. Never raises."""
-        if self.journal is not None:
-            await self.journal.sync()
+        """Wait until the disk has every record; once begun, a cancellation waits for it. Never raises."""
+        if self.journal is not None and self.journal.is_dirty:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(self.journal.flush)
 
     def close(self) -> None:
         """End what is still open as interrupted, and give the ledger back."""

@@ -8,9 +8,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import anyio
-import anyio.to_thread
-
 from pi_intent.errors import LedgerError
 from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ids import ulid
@@ -145,14 +142,18 @@ class SessionJournal:
         except Exception as error:  # the boundary of `opened`
             self._lose(error)
 
-    async def sync(self) -> None:
-        """Wait until the disk has every record; once begun, a cancellation waits for it. Never raises `OSError`."""
+    @property
+    def is_dirty(self) -> bool:
+        """Whether the disk may not have everything yet."""
         segment = self._segment
-        if segment is None or segment.fd < 0 or not segment.is_dirty:
-            return
+        return segment is not None and segment.fd >= 0 and segment.is_dirty
+
+    def flush(self) -> None:
+        """Wait until the disk has every record; may run in another thread. Never raises `OSError`."""
+        segment = self._segment
         try:
-            with anyio.CancelScope(shield=True):
-                await anyio.to_thread.run_sync(segment.flush)
+            if segment is not None and self.is_dirty:
+                segment.flush()
         except OSError as error:
             self._tell(self._sentence(error))
 

@@ -1,0 +1,47 @@
+"""Say what holds for a server's tools: the person's and the project's settings, and the proxy's own command line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from pi_intent.hosts.mcp.options import WrapOptions
+from pi_intent.settings.load import load_settings, project_root
+from pi_intent.settings.rules import Settings, ToolSettings, alike
+
+
+class ServerPolicy:
+    """The settings of a wrapped server. `tell` gets the warnings, once."""
+
+    def __init__(
+        self, options: WrapOptions, server: str, environ: Mapping[str, str], *, tell: Callable[[str], None]
+    ) -> None:
+        project = None
+        with suppress(OSError):  # the folder is gone
+            project = project_root(Path(os.getcwd()))
+        loaded = load_settings(project=project, environ=environ)
+        for warning in loaded.warnings:
+            tell(warning)
+        self.strict = loaded.settings.strict
+        self._options = options
+        self._server = server
+        # The command line goes before what the person has set in general; rules for single tools, which are more
+        # specific, and the project's floors go before it.
+        self._settings = replace(loaded.settings, policy=options.policy or loaded.settings.policy)
+        # Of a tool that is left alone only the project may ask something.
+        self._alone = Settings(policy="omit", redact_args=loaded.settings.redact_args, floors=loaded.settings.floors)
+
+    def settings_for(self, tool_name: str) -> ToolSettings:
+        """Return what holds for a tool of this server."""
+        chosen = self._settings if self._is_asked(tool_name) else self._alone
+        return chosen.for_tool(tool_name, tool_source=self._server, watched=False, profile="full")
+
+    def _is_asked(self, tool_name: str) -> bool:
+        def any_of(globs: tuple[str, ...]) -> bool:
+            return any(fnmatchcase(alike(tool_name), alike(glob)) for glob in globs)
+
+        return (not self._options.tools or any_of(self._options.tools)) and not any_of(self._options.exempt)

@@ -1,0 +1,268 @@
+"""Stand between an MCP client and a server: decide for each line whether it goes on, is answered, or waits.
+
+No I/O: it is given lines, and hands lines to two functions. Everything goes on byte for byte but the schemas in lists
+of tools and the two fields of ours in calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pi_intent.contract.texts import ModelTexts
+from pi_intent.errors import IntentRejected, LedgerError
+from pi_intent.hosts.mcp import wire
+from pi_intent.hosts.mcp.answers import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, error_answer, refusal
+from pi_intent.hosts.mcp.calls import Calls, client_call_id, client_name
+from pi_intent.hosts.mcp.ends import Ends
+from pi_intent.hosts.mcp.requests import Asked, Requests, asked_by
+from pi_intent.hosts.mcp.tools import KnownTool, Tools
+from pi_intent.hosts.mcp.unlisted import Unlisted, is_call
+from pi_intent.hosts.mcp.wire import Cut, Repeated, Unreadable, dumped
+from pi_intent.protocols import Settlement
+
+_NOT_PASSED_ON = "pi-intent did not pass this on"
+
+type _Afterwards = Callable[[], None]
+
+
+class _Refused(Exception):
+    """A message does not go on; `answer` is the JSON text that the client gets, None where it expects nothing."""
+
+    def __init__(self, answer: str | None) -> None:
+        super().__init__(answer)
+        self.answer = answer
+
+
+class Proxy:
+    """One session of a client with a server.
+
+    `to_client` and `to_server` take whole lines; `tell` shows a person a sentence; `on_hello` is told once, by the
+    first request, who the client says it is; `own_id` begins the ids of our own requests and is used by nobody else;
+    `clock` gives monotonic seconds.
+    """
+
+    def __init__(
+        self,
+        *,
+        tools: Tools,
+        calls: Calls,
+        texts: ModelTexts,
+        to_client: Callable[[bytes], None],
+        to_server: Callable[[bytes], None],
+        tell: Callable[[str], None],
+        on_hello: Callable[[str | None], None],
+        own_id: str,
+        clock: Callable[[], float],
+    ) -> None:
+        self._tools = tools
+        self._calls = calls
+        self._texts = texts
+        self._to_client = to_client
+        self._to_server = to_server
+        self._tell = tell
+        self._on_hello: Callable[[str | None], None] | None = on_hello
+        self._requests = Requests()
+        self._ends = Ends()
+        self._unlisted = Unlisted(tools=tools, requests=self._requests, send=to_server, own_id=own_id, clock=clock)
+
+    @property
+    def holds_lines(self) -> bool:
+        """Whether something of the client's has still to go to the server."""
+        return bool(self._unlisted)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether nothing that the client asked is still without an answer."""
+        return not self._requests and not self._unlisted
+
+    @property
+    def deadline(self) -> float | None:
+        """When to call `give_up`; None while nothing waits."""
+        return self._unlisted.deadline
+
+    def give_up(self) -> None:
+        """Let what waits for a list go its way without one."""
+        for line in self._unlisted.let_go():
+            self._pass(line, may_wait=False)
+
+    def from_client(self, line: bytes) -> None:
+        """Take a line of the client's."""
+        self._pass(wire.one_line(line), may_wait=True)
+
+    def from_server(self, line: bytes) -> None:
+        """Take a line of the server's."""
+        if not self._requests and not self._ends.has_tasks:
+            self._to_client(line)
+            return
+        cuts: list[Cut] = []
+        afterwards: list[_Afterwards] = []
+        try:
+            text, message = wire.read_line(line)
+            for start, part in _parts(text, message):
+                if isinstance(part, dict):
+                    found, then = self._said(text, start, part)
+                    cuts += found
+                    afterwards += then
+        except (Unreadable, _Refused) as error:
+            if isinstance(error, Unreadable):  # a banner, say; it answers nothing
+                self._to_client(line)
+        else:
+            self._to_client(wire.applied(text, cuts).encode("utf-8") if cuts else line)
+        for act in afterwards:  # the client need not wait for it
+            act()
+        if self._unlisted:
+            for waiting in self._unlisted.listed():
+                self._pass(waiting, may_wait=True)
+
+    # From the client.
+
+    def _pass(self, line: bytes, *, may_wait: bool) -> None:
+        if not line.strip():
+            self._to_server(line)
+            return
+        try:
+            text, message = wire.read_line(line)
+            parts = _parts(text, message)
+        except Unreadable as error:
+            self._answer(error_answer("null", PARSE_ERROR, f"{_NOT_PASSED_ON}: {error}"))
+            return
+        if may_wait and any(self._unlisted.must_wait(part) for _, part in parts):
+            self._unlisted.hold(line, [part for _, part in parts])
+            return
+        cuts: list[Cut] = []
+        refused: list[int] = []
+        answers: list[str] = []
+        for index, (start, part) in enumerate(parts):
+            try:
+                cuts += self._asked(text, start, part)
+            except _Refused as refusal:
+                refused.append(index)
+                answers += [refusal.answer] if refusal.answer is not None else []
+        if not refused:
+            self._to_server(wire.applied(text, cuts).encode("utf-8") if cuts else line)
+        elif len(refused) < len(parts):  # of a batch
+            self._to_server(wire.rest_of_array(text, cuts, refused).encode("utf-8"))
+        if answers:
+            self._answer(f"[{','.join(answers)}]" if isinstance(message, list) else answers[0])
+
+    def _answer(self, text: str) -> None:
+        self._to_client(text.encode("utf-8", "surrogatepass") + b"\n")
+
+    def _asked(self, text: str, start: int, message: object) -> list[Cut]:
+        """Return what is cut out of a message that goes on. Raises `_Refused` for one that does not."""
+        if isinstance(message, list):
+            raise _Refused(error_answer("null", INVALID_REQUEST, f"{_NOT_PASSED_ON}: a batch inside a batch"))
+        if not isinstance(message, dict) or "method" not in message:
+            return []
+        method, params = message["method"], message.get("params")
+        raw_id = wire.raw_member(text, start, "id") if "id" in message else None
+        if isinstance(message, Repeated) or isinstance(params, Repeated):
+            why = f"{_NOT_PASSED_ON}: a key stands twice in it"
+            raise _Refused(error_answer(raw_id, INVALID_REQUEST, why) if raw_id is not None else None)
+        if self._on_hello is not None and raw_id is not None:
+            hello, self._on_hello = self._on_hello, None
+            hello(client_name(params))
+        if method == "tools/call":
+            return self._called(text, start, message, raw_id)
+        if raw_id is not None:
+            self._requests.add(message["id"], asked_by(method, params))
+        elif method == "notifications/cancelled" and isinstance(params, dict):
+            self._cancelled(params.get("requestId"))
+        return []
+
+    def _called(self, text: str, start: int, message: dict[str, Any], raw_id: str | None) -> list[Cut]:
+        if not is_call(message):
+            if self._tools.settings_for("").policy == "require":
+                why = f"{_NOT_PASSED_ON}: a call needs `params` with the `name` of a tool"
+                raise _Refused(error_answer(raw_id, INVALID_PARAMS, why) if raw_id is not None else None)
+            if raw_id is not None:
+                self._requests.add(message["id"], Asked("other"))
+            return []
+        params = message["params"]
+        name, arguments = params["name"], params.get("arguments")
+        call_id = client_call_id(params, message.get("id"))
+        settings = self._tools.settings_for(name)
+        tool = self._tools.find(name)
+        if tool is None:
+            tool = KnownTool(name, "nothing", settings, None)
+            if settings.policy == "require":
+                why = self._texts.rejections["unlisted"].format(tool=name[:40])
+                self._calls.refuse(tool, arguments, call_id, why)
+                raise self._refusal(raw_id, params, why)
+        state = (name, self._ends.state_of(params))
+        try:
+            opened = self._ends.resumed(state) if self._calls.reads(tool, arguments) else None
+            if opened is None:
+                opened = self._calls.open(tool, arguments, call_id)
+        except (IntentRejected, LedgerError) as error:
+            raise self._refusal(raw_id, params, str(error)) from error
+        if raw_id is not None:
+            self._requests.add(message["id"], Asked("call", opened, state))
+        at = wire.value_at(text, start, "params", "arguments") if tool.ours and arguments is not None else None
+        if at is None:
+            return []
+        if isinstance(arguments, dict):
+            return wire.without(text, at, tool.ours)
+        return [Cut(*wire.span(text, at), dumped(opened.call.arguments))]
+
+    def _refusal(self, raw_id: str | None, params: dict[str, Any], why: str) -> _Refused:
+        if raw_id is None:
+            self._tell(f"a call without an id, which nobody can answer, was not passed on: {why}")
+            return _Refused(None)
+        return _Refused(refusal(raw_id, params, why))
+
+    def _cancelled(self, request_id: object) -> None:
+        self._unlisted.call_off(request_id)
+        asked = self._requests.take(request_id)
+        if asked is not None and asked.opened is not None:
+            asked.opened.settle(Settlement(status="cancelled", is_error=True))
+
+    # From the server.
+
+    def _said(self, text: str, start: int, message: dict[str, Any]) -> tuple[list[Cut], list[_Afterwards]]:
+        """Return what is cut out of a message, and what is to be done when it is on its way."""
+        if "method" in message:
+            return [], self._ends.told(message)
+        asked = self._requests.take(message["id"]) if "id" in message else None
+        if asked is None:
+            return [], []
+        if asked.kind == "own list":
+            cursor, meta = asked.detail
+            self._learn(text, start, message, cursor)
+            following = message["result"].get("nextCursor") if isinstance(message.get("result"), dict) else None
+            if isinstance(following, str):
+                self._unlisted.ask(following, meta)
+            raise _Refused(None)  # the client did not ask
+        if asked.kind == "list":
+            return self._learn(text, start, message, asked.detail), []
+        return [], self._ends.answered(asked, message)
+
+    def _learn(self, text: str, start: int, message: dict[str, Any], cursor: object) -> list[Cut]:
+        """Learn a page of tools; return where their schemas are replaced by those with an intent."""
+        result = message.get("result")
+        definitions = result.get("tools") if isinstance(result, dict) else None
+        if not isinstance(result, dict) or not isinstance(definitions, list):
+            return []
+        repeated = any(isinstance(part, Repeated) for part in (message, result, *definitions))
+        at = None if repeated else wire.value_at(text, start, "result", "tools")
+        spans = [None] * len(definitions) if at is None else list(wire.items(text, at))
+        self._tools.begin_page(cursor)
+        cuts: list[Cut] = []
+        for span, definition in zip(spans, definitions, strict=True):
+            tool = (
+                self._tools.learn(definition, can_change=span is not None) if isinstance(definition, dict) else None
+            )
+            if tool is not None and tool.shown is not None and span is not None:
+                schema = wire.value_at(text, span[0], "inputSchema")
+                cuts += [] if schema is None else [Cut(*wire.span(text, schema), dumped(tool.shown))]
+        self._tools.end_page(result.get("nextCursor"))
+        return cuts
+
+
+def _parts(text: str, message: object) -> list[tuple[int, Any]]:
+    """Return the messages of a line, one or a batch, with where each starts."""
+    start = wire.opening(text)
+    if not isinstance(message, list):
+        return [(start, message)]
+    return [(begin, part) for (begin, _), part in zip(wire.items(text, start), message, strict=True)]

@@ -1,0 +1,92 @@
+"""Keep the ledger of a proxied session, found beside the traffic: whoever calls first waits for it, nobody else."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from pi_intent import __version__
+from pi_intent.contract.texts import ModelTexts
+from pi_intent.ids import ulid
+from pi_intent.ledger.journal import SessionJournal
+from pi_intent.ledger.location import find_ledger
+from pi_intent.ledger.record import SessionInfo
+from pi_intent.pipeline import Pipeline
+from pi_intent.sinks import PROCESS, FanOut
+
+
+def _new_id() -> str:
+    return ulid(time.time_ns() // 1_000_000, os.urandom(10))
+
+
+class Recording:
+    """The pipeline of a session and its ledger. Nothing is created on the disk before the first call.
+
+    `tell` shows a person one sentence, from any thread; under `strict` calls that cannot be recorded are refused.
+    """
+
+    def __init__(
+        self, *, texts: ModelTexts, environ: Mapping[str, str], strict: bool, tell: Callable[[str], None]
+    ) -> None:
+        self._environ = environ
+        self._strict = strict
+        self._tell = tell
+        self._session = _new_id()
+        self._pipeline = Pipeline(
+            session_id=self._session,
+            host="mcp",
+            texts=texts,
+            sinks=FanOut(on_problem=tell, wider=PROCESS),
+            clock=time.monotonic_ns,
+            new_id=_new_id,
+        )
+        self._journal: SessionJournal | None = None
+        self._finding: threading.Thread | None = None
+        self._syncing: threading.Thread | None = None
+
+    def begin(self, client: str | None) -> None:
+        """Look for the ledger, in a thread, and note who the client is; done once."""
+        if self._finding is None:
+            self._finding = threading.Thread(target=self._find, args=(client,), daemon=True)
+            self._finding.start()
+
+    def pipeline(self) -> Pipeline:
+        """Return the pipeline, ready for calls."""
+        if self._pipeline.journal is None:
+            self.begin(None)
+            if self._finding is not None:
+                self._finding.join()
+            self._pipeline.journal = self._journal
+        return self._pipeline
+
+    def sync(self) -> None:
+        """Have the disk take what was written, in a thread, unless one is at it."""
+        if self._journal is None or not self._journal.is_dirty or (self._syncing and self._syncing.is_alive()):
+            return
+        self._syncing = threading.Thread(target=self._journal.flush, daemon=True)
+        self._syncing.start()
+
+    def close(self) -> None:
+        """End what is still open as interrupted, and give the ledger back."""
+        self._pipeline.settle_all("interrupted")
+        if self._journal is not None:
+            self._journal.close()
+
+    def _find(self, client: str | None) -> None:
+        cwd = "/"
+        with suppress(OSError):  # it is gone
+            cwd = os.getcwd()
+        info = SessionInfo(
+            session=self._session, host="mcp", host_version=client, agent="main", cwd=cwd, version=__version__
+        )
+        self._journal = SessionJournal(
+            find_ledger(Path(cwd), self._environ),
+            info,
+            environ=self._environ,
+            on_problem=self._tell,
+            strict=self._strict,
+        )

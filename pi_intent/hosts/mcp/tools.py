@@ -1,0 +1,103 @@
+"""Know a server's tools as the client was shown them: which we gave an intent, and which have one of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from pi_intent.contract.inject import inject_intent, owns, remove_intent
+from pi_intent.contract.rows import INTENT, RATIONALE
+from pi_intent.contract.texts import ModelTexts
+from pi_intent.errors import InjectionSkipped
+from pi_intent.settings.rules import ToolSettings
+from pi_intent.types import JSONObject
+
+Carries = Literal["ours", "inherited", "nothing"]
+"""What a tool's schema says of an intent: `ours` was put there by us and is taken out of its calls; `inherited` came
+from the server with our mark, so the call must state it and the server gets it; `nothing` is asked of the others."""
+
+
+class KnownTool(NamedTuple):
+    """A tool that a list has shown; `parameters` is the server's own schema, None where that is no object."""
+
+    name: str
+    carries: Carries
+    settings: ToolSettings
+    parameters: JSONObject | None
+    ours: tuple[str, ...] = ()
+    """The fields that are taken out of its calls."""
+    shown: JSONObject | None = None
+    """The schema that the client gets instead; None where it gets the server's own."""
+
+
+class Tools:
+    """The tools by name. `settings_for` says what holds for one; `on_skipped(name, reason)` is told once a tool."""
+
+    def __init__(
+        self,
+        *,
+        texts: ModelTexts,
+        settings_for: Callable[[str], ToolSettings],
+        on_skipped: Callable[[str, str], None],
+    ) -> None:
+        self._texts = texts
+        self.settings_for = settings_for
+        self._on_skipped = on_skipped
+        self._told: set[str] = set()
+        self._known: dict[str, KnownTool] = {}
+        """Of the last whole list."""
+        self._listing: dict[str, KnownTool] = {}
+        """Of the list whose pages are being shown: what the client saw last goes first."""
+        self._next_page: str | None = None
+
+    def find(self, name: str) -> KnownTool | None:
+        """Return a tool that a list has shown, or None."""
+        return self._listing.get(name) or self._known.get(name)
+
+    def learn(self, definition: dict[str, Any], *, can_change: bool) -> KnownTool | None:
+        """Take a tool from a list; None where it has no name. `can_change`: whether the client can be shown more."""
+        name = definition.get("name")
+        if not isinstance(name, str):
+            return None
+        tool = self._listing[name] = self._read(name, definition.get("inputSchema"), can_change)
+        return tool
+
+    def begin_page(self, cursor: object) -> None:
+        """A page is about to be learnt: the first one of a list, or the one that the last page led to."""
+        if cursor is None or cursor != self._next_page:
+            self._known = {**self._known, **self._listing}  # a list that was never finished
+            self._listing = {}
+
+    def end_page(self, next_cursor: object) -> None:
+        """A page has been learnt; with the last one, what the list did not show is forgotten."""
+        if isinstance(next_cursor, str):
+            self._next_page = next_cursor
+        else:
+            self._next_page = None
+            self._known, self._listing = self._listing, {}
+
+    def _read(self, name: str, schema: object, can_change: bool) -> KnownTool:
+        settings = self.settings_for(name)
+        parameters: JSONObject | None = schema if isinstance(schema, dict) else None
+        plain = KnownTool(name, "nothing", settings, parameters)
+        if settings.policy in ("omit", "derive"):
+            return plain
+        if parameters is None or not can_change:
+            self._skip(name, "a key stands twice in its list" if parameters else "it has no schema of its arguments")
+            return plain
+        try:
+            inherited = remove_intent(parameters) != parameters
+            shown = inject_intent(parameters, texts=self._texts, profile=settings.profile, policy=settings.policy)
+        except InjectionSkipped as skipped:
+            self._skip(name, str(skipped))
+            return plain
+        if inherited:
+            return KnownTool(name, "inherited", settings, parameters, (), shown)
+        properties = shown.get("properties", {})
+        ours = tuple(field for field in (INTENT, RATIONALE) if field in properties and not owns(parameters, field))
+        return KnownTool(name, "ours", settings, parameters, ours, shown)
+
+    def _skip(self, name: str, reason: str) -> None:
+        if name not in self._told:
+            self._told.add(name)
+            self._on_skipped(name, reason)

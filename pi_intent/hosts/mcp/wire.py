@@ -1,0 +1,196 @@
+"""Read one line of JSON-RPC strictly, and cut into its text without writing the rest of it anew.
+
+A proxy that reads a line differently than the server behind it lets calls pass that it has not seen. So whatever two
+readers could take differently is refused or made the same for both: keys that stand twice in the envelope, and
+characters that are a line's end for some.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from pi_intent.types import JSONValue
+
+# White space of JSON outside strings, and text inside them, which readers of lines may split at.
+_LINE_ENDS = (
+    (b"\r", b" "),
+    ("\u2028".encode(), b"\\u2028"),
+    ("\u2029".encode(), b"\\u2029"),
+    (b"\xc2\x85", b"\\u0085"),
+)
+_SPACE = " \t\n\r"
+
+
+class Unreadable(ValueError):
+    """A line is not JSON that every reader takes alike; `str()` says why."""
+
+
+class Repeated(dict[str, Any]):
+    """An object in which a key stands twice: of which the last is kept, as most readers do."""
+
+
+class Cut(NamedTuple):
+    """Replace the text from `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else Repeated(found)
+
+
+def _no_constant(name: str) -> Any:
+    raise Unreadable(f"{name} is not JSON")
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
+_any_length = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_int=str)
+
+
+def one_line(line: bytes) -> bytes:
+    """Return a line whose meaning as JSON is the same and in which nobody sees a second end of a line."""
+    end = len(line) - (2 if line.endswith(b"\r\n") else 1 if line.endswith(b"\n") else 0)
+    for found, instead in _LINE_ENDS:
+        if line.find(found, 0, end) >= 0:
+            line = line[:end].replace(found, instead) + line[end:]
+            end = len(line) - (2 if line.endswith(b"\r\n") else 1 if line.endswith(b"\n") else 0)
+    return line
+
+
+def read_line(line: bytes) -> tuple[str, Any]:
+    """Return the text of a line and what it says. Raises `Unreadable`."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise Unreadable("the text is not UTF-8") from error
+    try:
+        return text, _decoder.decode(text)
+    except RecursionError as error:
+        raise Unreadable("the text is nested too deeply") from error
+    except Unreadable:
+        raise
+    except ValueError as error:
+        if isinstance(error, json.JSONDecodeError):
+            raise Unreadable("the text is not JSON") from error
+    try:  # a number of thousands of digits: nothing that we look at
+        return text, _any_length.decode(text)
+    except ValueError as error:
+        raise Unreadable("the text is not JSON") from error
+
+
+def members(text: str, start: int) -> Iterator[tuple[str, int, int, int]]:
+    """Walk the object that opens at `start`: each key, where it starts, and where its value starts and ends.
+
+    The text has been read by `read_line`.
+    """
+    at = _skip(text, start + 1)
+    while text[at] != "}":
+        key, after = _any_length.raw_decode(text, at)
+        value = _skip(text, _skip(text, after) + 1)
+        end = _end(text, value)
+        yield key, at, value, end
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+
+
+def items(text: str, start: int) -> Iterator[tuple[int, int]]:
+    """Walk the array that opens at `start`: where each item starts and ends."""
+    at = _skip(text, start + 1)
+    while text[at] != "]":
+        end = _end(text, at)
+        yield at, end
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+
+
+def value_at(text: str, start: int, *path: str) -> int | None:
+    """Return where the value starts to which the keys lead from the object at `start`; None where there is none."""
+    at: int | None = start
+    for name in path:
+        if at is None or text[at] != "{":
+            return None
+        at = next((value for key, _, value, _ in members(text, at) if key == name), None)
+    return at
+
+
+def opening(text: str) -> int:
+    """Return where the value of a line starts."""
+    return _skip(text, 0)
+
+
+def span(text: str, start: int) -> tuple[int, int]:
+    """Return where the value that starts at `start` starts and ends."""
+    return start, _end(text, start)
+
+
+def raw_member(text: str, start: int, name: str) -> str | None:
+    """Return a member of the object at `start` as it is spelt, the last of that name; None where there is none."""
+    found = [text[value:end] for key, _, value, end in members(text, start) if key == name]
+    return found[-1] if found else None
+
+
+def without(text: str, start: int, names: tuple[str, ...]) -> list[Cut]:
+    """Return the cuts that take members out of the object at `start`, with the commas that they leave."""
+    found = list(members(text, start))
+    kept = [member for member in found if member[0] not in names]
+    if len(kept) == len(found):
+        return []
+    if not kept:
+        return [Cut(start, found[-1][3], "{")]
+    cuts: list[Cut] = []
+    previous_end = None  # of the last member that stays
+    for index, (key, at, _, end) in enumerate(found):
+        if key not in names:
+            previous_end = end
+        elif previous_end is not None:
+            cuts.append(Cut(found[index - 1][3], end, ""))
+        else:
+            cuts.append(Cut(at, found[index + 1][1], ""))
+    return cuts
+
+
+def applied(text: str, cuts: list[Cut]) -> str:
+    """Return the text with all cuts made; they do not overlap and are in order."""
+    parts: list[str] = []
+    at = 0
+    for cut in cuts:
+        parts += (text[at : cut.start], cut.text)
+        at = cut.end
+    return "".join((*parts, text[at:]))
+
+
+def rest_of_array(text: str, cuts: list[Cut], left_out: list[int]) -> str:
+    """Return the line of an array with all cuts made and without the items of these indices."""
+    pieces = [
+        applied(
+            text[begin:end], [Cut(c.start - begin, c.end - begin, c.text) for c in cuts if begin <= c.start < end]
+        )
+        for index, (begin, end) in enumerate(items(text, opening(text)))
+        if index not in left_out
+    ]
+    return f"[{','.join(pieces)}]\n"
+
+
+def _skip(text: str, at: int) -> int:
+    while text[at] in _SPACE:
+        at += 1
+    return at
+
+
+def _end(text: str, at: int) -> int:
+    try:
+        return _any_length.raw_decode(text, at)[1]
+    except RecursionError as error:  # a little less deep than what could just be read
+        raise Unreadable("the text is nested too deeply") from error
+
+
+def dumped(value: Mapping[str, Any] | JSONValue) -> str:
+    """Write a value as ASCII JSON in one line. Raises `ValueError` or `RecursionError`."""
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)

@@ -1,0 +1,99 @@
+"""Run an MCP server behind the proxy: what `pi-intent mcp wrap` does, with nothing loaded that it does not need."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, NoReturn
+
+from pi_intent.hosts.mcp.child import CANNOT_START, NOT_FOUND, Child
+from pi_intent.hosts.mcp.options import WrapOptions, server_name
+
+if TYPE_CHECKING:
+    from pi_intent.hosts.mcp.pump import Pump
+    from pi_intent.hosts.mcp.recording import Recording
+
+
+def wrap(options: WrapOptions, environ: Mapping[str, str]) -> NoReturn:
+    """Run the server until it ends, and end as it did."""
+    if environ.get("PI_INTENT", "").strip().lower() == "off":
+        _become(options.command)
+    try:
+        child = Child(options.command)  # first: the rest is loaded while the server starts
+    except OSError as error:
+        _cannot_start(options.command[0], error)
+    pump, recording = _put_together(options, environ, child)
+    try:
+        pump.run()
+    finally:
+        code = child.finish()
+        recording.close()
+    _end_as(code)
+
+
+def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child) -> tuple[Pump, Recording]:
+    from pi_intent.descriptions import model_texts
+    from pi_intent.hosts.mcp.calls import Calls
+    from pi_intent.hosts.mcp.policy import ServerPolicy
+    from pi_intent.hosts.mcp.proxy import Proxy
+    from pi_intent.hosts.mcp.pump import Pump
+    from pi_intent.hosts.mcp.recording import Recording
+    from pi_intent.hosts.mcp.tools import Tools
+
+    texts = model_texts()
+    server = options.server or server_name(options.command)
+    policy = ServerPolicy(options, server, environ, tell=tell)
+    recording = Recording(texts=texts, environ=environ, strict=policy.strict, tell=tell)
+    pump = Pump(child, on_idle=recording.sync)
+    pump.proxy = Proxy(
+        tools=Tools(
+            texts=texts,
+            settings_for=policy.settings_for,
+            on_skipped=lambda name, why: tell(f"{server}/{name} is not asked for an intent: {why}"),
+        ),
+        calls=Calls(pipeline=recording.pipeline, server=server, clock=time.monotonic),
+        texts=texts,
+        to_client=pump.to_client,
+        to_server=pump.to_server,
+        tell=tell,
+        on_hello=recording.begin,
+        own_id=f"pi-intent-{os.urandom(6).hex()}-",
+        clock=time.monotonic,
+    )
+    return pump, recording
+
+
+def tell(sentence: str) -> None:
+    """Say one sentence on standard error, which clients keep as the server's log."""
+    from pi_intent.labels.printable import printable  # it may quote what others wrote; seldom needed
+
+    with suppress(OSError, ValueError):
+        os.write(2, f"pi-intent: {printable(sentence, width=1000)}\n".encode("utf-8", "backslashreplace"))
+
+
+def _become(command: tuple[str, ...]) -> NoReturn:
+    """Be the server, as if we were not there."""
+    try:
+        os.execvp(command[0], command)
+    except OSError as error:
+        _cannot_start(command[0], error)
+
+
+def _cannot_start(program: str, error: OSError) -> NoReturn:
+    missing = isinstance(error, FileNotFoundError)
+    tell(f"the server could not be started: {program}: {error.strerror}; is it installed, and on the PATH here?")
+    sys.exit(NOT_FOUND if missing else CANNOT_START)
+
+
+def _end_as(code: int) -> NoReturn:
+    """End with the server's exit code, or by the signal that ended it."""
+    if code < 0:
+        with suppress(OSError, ValueError):  # SIGKILL has no handler
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    sys.stdout = sys.stderr = None  # nothing of ours is in them, and who reads them may be gone
+    os._exit(code)
