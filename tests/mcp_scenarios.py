@@ -183,12 +183,16 @@ def wrapped_command(command: tuple[str, ...], *options: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "pi_intent", "mcp", "wrap", *options, *command)
 
 
+def hold_twice(scenario: Scenario, folder: Path) -> tuple[Run, Run]:
+    """Hold the conversation directly and then through the proxy, in one place: the server is told where it is."""
+    return hold(scenario, folder / "home", wrapped=False), hold(scenario, folder / "home", wrapped=True)
+
+
 def hold(scenario: Scenario, folder: Path, *, wrapped: bool) -> Run:
     """Hold the conversation once, in a project and a home of its own."""
     project, record = folder / "project", folder / "record"
-    project.mkdir(parents=True)
-    record.touch()
-    # The same path in both runs, or the server's argv would differ.
+    project.mkdir(parents=True, exist_ok=True)
+    record.write_bytes(b"")
     command = scenario.command or server_command(scenario.options, Path("../record"))
     if wrapped:
         command = wrapped_command(command, *scenario.wrap)

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 from mcp_client_talk import FROM_CLIENT
-from mcp_scenarios import Run, Scenario, differences, hold
+from mcp_scenarios import Run, Scenario, differences, hold_twice
 from mcp_server_talk import FROM_SERVER
 from mcp_session_talk import SESSIONS
 
@@ -16,26 +16,21 @@ SCENARIOS = (*FROM_SERVER, *FROM_CLIENT, *SESSIONS)
 ABREAST = 2 * (os.cpu_count() or 1)
 """Conversations held at the same time: most of each is waiting for a program to start."""
 
-type Pair = tuple[Future[Run], Future[Run]]
 
 
 @pytest.fixture(scope="module")
-def conversations(request, tmp_path_factory) -> Iterator[dict[str, Pair]]:
+def conversations(request, tmp_path_factory) -> Iterator[dict[str, Future[tuple[Run, Run]]]]:
     """Every conversation of the tests that were chosen, begun before the first of them asks for its own."""
     wanted = [item.callspec.params["scenario"] for item in request.session.items if item.fspath == request.fspath]
     with ThreadPoolExecutor(ABREAST) as pool:
         yield {
-            scenario.name: tuple(  # type: ignore[misc]
-                pool.submit(hold, scenario, tmp_path_factory.mktemp("talk"), wrapped=wrapped)
-                for wrapped in (False, True)
-            )
-            for scenario in wanted
+            scenario.name: pool.submit(hold_twice, scenario, tmp_path_factory.mktemp("talk")) for scenario in wanted
         }
         pool.shutdown(cancel_futures=True)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_the_proxy_changes_nothing_but_the_schemas_and_the_two_fields(conversations, scenario: Scenario):
-    direct, wrapped = (run.result() for run in conversations[scenario.name])
+    direct, wrapped = conversations[scenario.name].result()
     assert direct.received or scenario.command or not scenario.steps, "the conversation never reached the server"
     assert differences(scenario, direct, wrapped) == []
