@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 # Waits until the proxy is gone, however it went, and then ends what is left of the server.
-_GUARD = (
-    'read -r _; kill -0 -- "-$1" 2>/dev/null || exit 0; sleep 2; kill -TERM -- "-$1"; sleep 2; kill -KILL -- "-$1"'
-)
+_GUARD = 'read -r _; sleep 2; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"'
 
 CANNOT_START, NOT_FOUND = 126, 127
 """The exit codes with which shells tell that a command could not be run."""

@@ -36,6 +36,10 @@ class Ends:
         state = carrier.get("requestState")
         return state if isinstance(state, str) else None
 
+    def is_waiting(self, state: tuple[str, str | None]) -> bool:
+        """Whether a person was asked about a call of this tool, with this state."""
+        return state in self._waiting
+
     def resumed(self, state: tuple[str, str | None]) -> OpenCall | None:
         """Return the call that is sent again with an answer: it is the same one, and counts once."""
         return self._waiting.pop(state, None)

@@ -192,7 +192,9 @@ class Proxy:
                 raise self._refusal(raw_id, params, why)
         state = (name, self._ends.state_of(params))
         try:
-            opened = self._ends.resumed(state) if self._calls.reads(tool, arguments) else None
+            opened = None
+            if self._ends.is_waiting(state) and self._calls.reads(tool, arguments):
+                opened = self._ends.resumed(state)
             if opened is None:
                 opened = self._calls.open(tool, arguments, call_id)
         except (IntentRejected, LedgerError) as error:

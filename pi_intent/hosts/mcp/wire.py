@@ -50,6 +50,8 @@ def _no_constant(name: str) -> Any:
 
 _decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 _any_length = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_int=str)
+_scan = _any_length.raw_decode
+"""Reads the value that starts somewhere, and says where it ends."""
 
 
 def one_line(line: bytes) -> bytes:
@@ -88,13 +90,18 @@ def members(text: str, start: int) -> Iterator[tuple[str, int, int, int]]:
 
     The text has been read by `read_line`.
     """
+    for key, at, value in _keys(text, start):
+        yield key, at, value, _end(text, value)
+
+
+def _keys(text: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """Walk the object that opens at `start`, and pass over a value only when the next key is asked for."""
     at = _skip(text, start + 1)
     while text[at] != "}":
-        key, after = _any_length.raw_decode(text, at)
+        key, after = _scan(text, at)
         value = _skip(text, _skip(text, after) + 1)
-        end = _end(text, value)
-        yield key, at, value, end
-        at = _skip(text, end)
+        yield key, at, value
+        at = _skip(text, _end(text, value))
         if text[at] == ",":
             at = _skip(text, at + 1)
 
@@ -116,7 +123,7 @@ def value_at(text: str, start: int, *path: str) -> int | None:
     for name in path:
         if at is None or text[at] != "{":
             return None
-        at = next((value for key, _, value, _ in members(text, at) if key == name), None)
+        at = next((value for key, _, value in _keys(text, at) if key == name), None)
     return at
 
 
@@ -186,7 +193,7 @@ def _skip(text: str, at: int) -> int:
 
 def _end(text: str, at: int) -> int:
     try:
-        return _any_length.raw_decode(text, at)[1]
+        return _scan(text, at)[1]
     except RecursionError as error:  # a little less deep than what could just be read
         raise Unreadable("the text is nested too deeply") from error
 
