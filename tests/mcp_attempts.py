@@ -101,7 +101,6 @@ BLANKS = {
     "a Braille blank": '"\u2800"',
     "NULs": r'"\u0000\u0000"',
     "an escape": r'"\u001b[2K"',
-    "a lone surrogate": r'"\ud800"',
     "variation selectors": '"\ufe0f\ufe0e"',
     "tags": '"\U000e0041\U000e0042"',
 }
@@ -137,9 +136,7 @@ TWICE = {
     "arguments, the intent first": call(f'{{{OK}}},"arguments":{ARGUMENTS}'),
     "arguments, one of them escaped": call(f'{{{OK}}},"argument\\u0073":{ARGUMENTS}'),
     "intent, blank last": call(f'{{{OK},"intent":"","a":"{SMUGGLED}"}}'),
-    "intent, blank first": call(f'{{"intent":"",{OK},"a":"{SMUGGLED}"}}'),
     "intent, one of them escaped": call(f'{{{OK},"int\\u0065nt":null,"a":"{SMUGGLED}"}}'),
-    "id": call(id='7,"id":8'),
 }  # fmt: skip
 
 INNER = call()
@@ -168,7 +165,6 @@ UNREADABLE = {
     "single quotes": call().replace('"', "'"),
     "bare keys": call().replace('"method"', "method"),
     "a bracket too few": call()[:-1],
-    "a raw line feed in a text": "",
     "a NUL before": b"\x00" + call().encode(),
     "a NUL behind": call().encode() + b"\x00",
     "a byte order mark": b"\xef\xbb\xbf" + call().encode(),
@@ -182,11 +178,9 @@ UNREADABLE = {
     "100,000 lists": call('{"a":' + "[" * 100_000 + "]" * 100_000 + "}"),
     "100,000 objects": call('{"a":' * 100_000 + "1" + "}" * 100_000),
     "lists never closed": "[" * 100_000 + call(),
-    "a number of 5,000 digits": call('{"a":' + "9" * 5_000 + "}"),
     "NaN": call('{"a":NaN}'),
     "a raw tab in a text": call('{"a":"\t"}'),
 }  # fmt: skip
-del UNREADABLE["a raw line feed in a text"]
 
 SHAPES = {
     "params that are a list": call(params=f'["echo",{ARGUMENTS}]'),
@@ -230,14 +224,15 @@ ATTEMPTS: tuple[Attempt, ...] = (
     *_of({name: call(method=method) for name, method in METHODS.items()}, "method", "rejected"),
     *_of({name: call(method=method) for name, method in ODD_METHODS.items()}, "method", "answered"),
     *_of(TWICE, "twice", "answered"),
+    *_of({"id": call(id='7,"id":8')}, "twice", "answered", id=8),
     *_of(HIDDEN, "hidden", "any"),
     *_of(UNREADABLE, "unreadable", "error", id=None),
-    *_of({name: SHAPES[name] for name in SHAPES}, "shape", "answered"),
+    *_of(SHAPES, "shape", "answered"),
     *_of({name: call(f'{{{OK},"a":"{SMUGGLED}"}}', name=spelt) for name, spelt in NAMES.items()}, "name with an intent", "rejected"),
     *_of({name: call(name=spelt) for name, spelt in NAMES.items()}, "name", "rejected"),
     *_of({"one call": f"[{call()}]", "among others": f"[{PING},{call()}]", "with a good one": f'[{call(STATED, id="8", more="")},{call()}]'}, "batch", "any"),
     *_of({"in a batch": f"[[{call()}]]", "in an object": f'[{{"0":{call()}}}]', "with spaces": f" [ {call()} , {PING} ] "}, "batch", "any"),
-    *_of({"deep": call(NESTED), "8 MB": call(LONG), "spaces before": " \t" + call(), "an empty line before": "\n\n" + call()}, "size", "answered"),
+    *_of({"deep": call(NESTED), "8 MB": call(LONG), "a number of 5,000 digits": call('{"a":' + "9" * 5_000 + "}"), "spaces before": " \t" + call(), "an empty line before": "\n\n" + call()}, "size", "answered"),
     *_of({"a task": call(more=f',"task":{{"ttl":1}}{META}'), "a task of a tool for tasks": call(name='"slow_task"', more=f',"task":{{}}{META}')}, "task", "answered"),
     *_of({"none": call(id=None)}, "id", "silent"),
     *_of({"null": call(id="null")}, "id", "answered", id=None),

@@ -89,7 +89,7 @@ def is_readable(answer: object) -> bool:
         case {"jsonrpc": "2.0", "id": _, "error": {"code": int(), "message": str(message)}}:
             return bool(message)
         case {"jsonrpc": "2.0", "id": _, "result": {**result}}:
-            return bool(result)
+            return result.get("isError") is not True or bool(result["content"])
         case [*parts]:
             return bool(parts) and all(map(is_readable, parts))
         case _:
@@ -155,6 +155,18 @@ def test_a_call_that_states_an_intent_arrives_without_it(tmp_path: Path, argumen
     assert answer["result"] == {"content": [{"type": "text", "text": '{"a":"stated"}'}]}
     received = lines_of((tmp_path / "record").read_bytes())[-1]
     assert json.loads(received)["params"] == {"name": "echo", "arguments": {"a": "stated"}}
+
+
+@pytest.mark.parametrize("spelt", [r'"intent":"",', r'"\u0069ntent":"Another",', f"{OK},"])
+def test_of_an_intent_that_stands_twice_no_copy_arrives(tmp_path: Path, spelt: str):
+    with opened(tmp_path, Attempt(name="", sent=b"")) as peer:
+        for step in handshake():
+            step(peer, True)
+        peer.send(call(f'{{{spelt}{OK},"a":"twice"}}', more="").encode() + b"\n")
+        peer.wait_for(b'"id":7,')
+        peer.finish()
+    received = (tmp_path / "record").read_bytes()
+    assert b"twice" not in received or lines_of(received)[-1] == call('{"a":"twice"}', more="").encode() + b"\n"
 
 
 @pytest.mark.parametrize("listed", [True, False])
