@@ -35,10 +35,9 @@ def wrap(
     @acme/server". "pi-intent mcp install" does that for you. Options come before COMMAND; everything after it is the
     server's, and no -- is needed.
 
-    Each tool's schema opens with an intent and a rationale. They are taken out of a call before the server gets it;
-    calls, results and refusals are kept in the ledger of the folder that the client starts servers in. Everything else
-    passes through unchanged: both protocol eras, notifications, tasks, errors, the server's standard error, its exit
-    code and signals.
+    Each tool's schema opens with an intent and a rationale. They are taken out of a call before the server gets it.
+    Calls, refusals and how they ended are kept in the ledger of the folder that the client starts servers in.
+    Everything else passes through unchanged.
 
     \b
     optional   the model is asked; a call without an intent runs
@@ -47,15 +46,15 @@ def wrap(
     derive     the model is not asked; the ledger names the tool
     omit       the model is not asked
 
-    What "require" costs: clients that call tools from scripts (pi does by default) write no intents, so their calls are
-    refused, and so is a tool that no list has shown. A tool whose schema cannot carry an intent is named on standard
-    error and runs without one.
+    What "require" costs: clients that call tools from scripts (pi does by default) write no intents, and their calls
+    are refused; so is the call of a tool that no list has shown. A tool whose schema cannot carry an intent is named
+    on standard error and runs without one.
 
     Ends as the server ends: with its exit code or its signal; 127 where COMMAND is not there, 126 where it cannot be
     run, 2 for wrong options.
     """
-    given = [word for pair in (("--policy", policy), ("--server", server)) if pair[1] is not None for word in pair]
-    given += [word for name, globs in (("--tools", tools), ("--exempt", exempt)) for glob in globs for word in (name, glob)]
+    words = (("--policy", [policy]), ("--server", [server]), ("--tools", tools), ("--exempt", exempt))
+    given = [f"{name}={value}" for name, values in words for value in values if value is not None]
     try:
         options = read_options([*given, *command])
     except WrongUsage as error:

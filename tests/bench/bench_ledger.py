@@ -12,8 +12,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import anyio
-
 from pi_intent.events import FileChange, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ids import ulid
 from pi_intent.ledger.calls import read_ledger
@@ -134,12 +132,12 @@ def time_parts(folder: Path) -> None:
         print(f"  of which {name}: {microseconds_each(time.perf_counter() - begin, CALLS):.1f} µs")
 
 
-async def time_sync(folder: Path) -> float:
+def time_sync(folder: Path) -> float:
     journal = open_journal(folder)
     begin = time.perf_counter()
     for number in range(50):
         journal.opened(start(number, folder), CONTEXT)
-        await journal.sync()
+        journal.flush()
     seconds = time.perf_counter() - begin
     journal.close()
     return microseconds_each(seconds, 50)
@@ -208,7 +206,7 @@ def main() -> None:
             ratio = f"bare os.write {bare:.1f} µs, {mine / bare:.0f} x"
             print(f"append, {tool}: {mine:.1f} µs a record of {size:.0f} bytes ({ratio})")
         time_parts(one)
-        print(f"append and fsync: {anyio.run(time_sync, one):.0f} µs")
+        print(f"append and fsync: {time_sync(one):.0f} µs")
         time_reading(one, lines)
         many_processes(project("many", Path(temporary)))
 

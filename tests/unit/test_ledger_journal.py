@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 from ledger_events import a_start, an_end
 
@@ -345,27 +344,13 @@ def test_a_segment_that_could_not_even_begin_begins_when_there_is_room(tmp_path:
     assert session.prev == ""
 
 
-async def test_syncing_reaches_the_disk_even_while_the_task_is_cancelled(tmp_path: Path, told: Told) -> None:
-    journal = journal_in(tmp_path / "root", told)
-    await journal.sync()
-    run_call(journal, "a")
-    with anyio.CancelScope() as scope:
-        scope.cancel()
-        await journal.sync()
-        reached = True
-        await anyio.lowlevel.checkpoint()
-        reached = False
-    assert reached
-    await journal.sync()
-    assert told == []
-
-
-async def test_a_sync_that_fails_is_told_and_raises_nothing(tmp_path: Path, told: Told) -> None:
+def test_a_flush_that_fails_is_told_and_raises_nothing(tmp_path: Path, told: Told) -> None:
     journal = journal_in(tmp_path / "root", told)
     run_call(journal, "a")
     assert journal.path is not None
     os.close(descriptor_of(journal.path))
-    await journal.sync()
+    assert journal.is_dirty
+    journal.flush()
     assert len(told) == 1
     assert "Bad file descriptor" in told[0]
 

@@ -7,6 +7,8 @@ import subprocess
 import threading
 from pathlib import Path
 
+import anyio
+import anyio.lowlevel
 import pytest
 
 from pi_intent.channel import live_channels
@@ -53,6 +55,30 @@ async def test_what_is_opened_after_the_end_is_given_back(tmp_path: Path, steps:
             break
     assert left() == []
     assert told == []
+
+
+async def test_syncing_reaches_the_disk_even_while_the_task_is_cancelled(tmp_path: Path):
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    runtime = SessionRuntime(
+        session_id="s",
+        host="tau",
+        host_version="0",
+        cwd=tmp_path,
+        strict=False,
+        tell=print,
+        withholds=lambda tool_name: False,
+        environ={"HOME": str(tmp_path), "TMPDIR": str(tmp_path)},
+    )
+    await runtime.start()
+    assert runtime.journal is not None
+    with anyio.CancelScope() as scope:
+        scope.cancel()
+        assert runtime.journal.is_dirty
+        await runtime.sync()
+        assert not runtime.journal.is_dirty
+        await anyio.lowlevel.checkpoint()
+        raise AssertionError("it was not cancelled")
+    runtime.close()
 
 
 @pytest.fixture

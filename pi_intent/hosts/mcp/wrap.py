@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, NoReturn
 
 from pi_intent.hosts.mcp.child import CANNOT_START, NOT_FOUND, Child
@@ -26,6 +27,7 @@ def wrap(options: WrapOptions, environ: Mapping[str, str]) -> NoReturn:
         child = Child(options.command)  # first: the rest is loaded while the server starts
     except OSError as error:
         _cannot_start(options.command[0], error)
+    _without_openssl()
     pump, recording = _put_together(options, environ, child)
     try:
         pump.run()
@@ -33,6 +35,12 @@ def wrap(options: WrapOptions, environ: Mapping[str, str]) -> NoReturn:
         code = child.finish()
         recording.close()
     _end_as(code)
+
+
+def _without_openssl() -> None:
+    """Let `hashlib` take Python's own SHA-256: OpenSSL is a fifth of a proxy's memory, and there is one a server."""
+    if find_spec("_sha2") is not None:  # some distributions leave it out
+        sys.modules.setdefault("_hashlib", None)  # type: ignore[arg-type]  # "there is none", as imports read it
 
 
 def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child) -> tuple[Pump, Recording]:
