@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-PATIENCE = 20.0
+PATIENCE = 15.0
 """Seconds after which a wait fails, however slow the machine is."""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_peer import Outcome, Peer, lines_of
-from mcp_spelling import ordered, tokens, value_span, without
+from mcp_spelling import children, ordered, tokens, value_span, without
 
 from pi_intent.contract.texts import INTENT_MARKER
 
@@ -278,21 +278,28 @@ def _list_difference(scenario: Scenario, original: str, changed: str) -> str | N
     """Judge a line that the client heard: only the schemas of listed tools may differ, by our properties."""
     if original[:1] != "{" or not _LIST.search(original) or not any(text in original for text in scenario.lists):
         return None if original == changed else "it changed"
-    count = len(json.loads(original)["result"]["tools"])
-    spans = {
-        text: [value_span(text, "result", "tools", index, "inputSchema") for index in range(count)]
-        for text in (original, changed)
-    }
-    outside = [without(text, *(span for span in found if span)) for text, found in spans.items()]
-    if outside[0] != outside[-1]:
+    if original == changed:
+        schemas = [tool.get("inputSchema") for tool in json.loads(original)["result"]["tools"]]
+        return "nothing was put in" if any(isinstance(schema, dict) for schema in schemas) and not scenario.same else None
+    (before, theirs), (after, ours) = _taken_apart(original), _taken_apart(changed)
+    if before != after:
         return "it changed outside the schemas"
-    for index, tool in enumerate(json.loads(original)["result"]["tools"]):
-        theirs, ours = (
-            None if found[index] is None else text[slice(*found[index])] for text, found in spans.items()
-        ) if original != changed else (original, changed)
-        if told := _schema_difference(scenario, tool["name"], theirs, ours):
-            return f"{told} ({tool['name']!r})"
+    for (name, schema), (_, shown) in zip(theirs, ours, strict=True):
+        if told := _schema_difference(scenario, name, schema, shown):
+            return f"{told} ({name!r})"
     return None
+
+
+def _taken_apart(text: str) -> tuple[str, list[tuple[str, str | None]]]:
+    """Return a list of tools without its schemas, and each tool's name with its schema as it is written."""
+    spans: list[tuple[int, int]] = []
+    tools: list[tuple[str, str | None]] = []
+    for span in children(text, value_span(text, "result", "tools") or (0, 0)).values():
+        members = children(text, span)
+        name, schema = members["name"], members.get("inputSchema")
+        tools.append((json.loads(text[slice(*name)]), None if schema is None else text[slice(*schema)]))
+        spans += [] if schema is None else [schema]
+    return without(text, *spans), tools
 
 
 def _schema_difference(scenario: Scenario, name: str, original: str | None, changed: str | None) -> str | None:

@@ -155,7 +155,7 @@ FROM_SERVER = (
         )
         for name, text in LINES.items()
     ),
-    Scenario(name="server line: every short one while nothing is asked", options={"greeting": "\n".join(SHORT)}, steps=(*handshake(), call("echo"))),
+    Scenario(name="server line: every short one while nothing is asked", options={"greeting": "\n".join((*SHORT, ""))}, steps=(*handshake(), call("echo"))),
     *(Scenario(name=f"result: {name}", steps=(*handshake(), call("reply", raw(text), hears=('"id":7,"result"',)), request("ping")))
       for name, text in RESULTS.items()),
     *(Scenario(name=f"error: {name}", steps=(*handshake(), call("fail", raw(text), hears=('"id":7,"error"',)), request("ping")))

@@ -30,35 +30,32 @@ def _skip(matches: Iterator[re.Match[str]], first: re.Match[str]) -> int:
 
 def value_span(text: str, *path: str | int) -> tuple[int, int] | None:
     """Return (start, end) of the value at `path`, or None where there is none; of doubled keys the last one counts."""
-    found = (0, len(text))
+    found: tuple[int, int] | None = (0, len(text))
     for step in path:
-        inner = _child(text, found, step)
-        if inner is None:
+        if found is None:
             return None
-        found = inner
+        found = children(text, found).get(step)
     return found
 
 
-def _child(text: str, within: tuple[int, int], step: str | int) -> tuple[int, int] | None:
+def children(text: str, within: tuple[int, int]) -> dict[str | int, tuple[int, int]]:
+    """Return where the values inside an object or a list stand, by key or index."""
     matches = _TOKEN.finditer(text, *within)
     opening = next(matches).group()
-    if opening != ("[" if isinstance(step, int) else "{"):
-        return None
-    found, index = None, 0
+    found: dict[str | int, tuple[int, int]] = {}
+    if opening not in "[{":
+        return found
     for match in matches:
         if match.group() in "}]":
             return found
         if match.group() == ",":
             continue
-        here: str | int = index
-        if isinstance(step, str):
-            here = json.loads(match.group(), strict=False)
+        key: str | int = len(found)
+        if opening == "{":
+            key = json.loads(match.group(), strict=False)
             next(matches)
             match = next(matches)
-        end = _skip(matches, match)
-        if here == step:
-            found = (match.start(), end)
-        index += 1
+        found[key] = (match.start(), _skip(matches, match))
     return found
 
 
