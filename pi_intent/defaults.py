@@ -31,10 +31,11 @@ def read_call(
 
 
 def inject_intent(
-    parameters: Mapping[str, Any], *, profile: Profile = "full", policy: Policy = "require"
+    parameters: Mapping[str, Any], *, profile: Profile = "full", policy: Policy = "require", strict: bool = False
 ) -> dict[str, Any]:
-    """Return a new schema that opens with `intent` and `rationale`.
+    """Return a new schema that opens with `intent` and `rationale` and accepts what the tool accepts.
 
-    Raises `InjectionSkipped`, with `.reason`, where the schema cannot carry them; the input is never changed.
+    `strict` is for providers that want every property required: what may be left out becomes nullable. Raises
+    `InjectionSkipped`, with `.reason`, where the schema cannot carry them; the input is never changed.
     """
-    return inject.inject_intent(parameters, texts=model_texts(), profile=profile, policy=policy)
+    return inject.inject_intent(parameters, texts=model_texts(), profile=profile, policy=policy, strict=strict)

@@ -15,11 +15,34 @@ from typing import Literal
 
 from pi_intent.types import Code, IntentCall
 
-SkipReason = Literal["not_an_object", "owns_intent", "composed_schema"]
-"""Why a schema cannot carry an intent.
+SkipReason = Literal[
+    "malformed_schema",
+    "boolean_schema",
+    "not_an_object",
+    "owns_intent",
+    "pattern_matches_intent",
+    "unreadable_pattern",
+    "fixed_arguments",
+    "counted_properties",
+    "remote_reference",
+    "unresolved_reference",
+    "circular_reference",
+    "dynamic_reference",
+    "embedded_id",
+    "too_deep",
+]
+"""Why a schema cannot carry an intent. Each also comes with a sentence that names what is in the way.
 
-`not_an_object`: it describes something other than an object · `owns_intent`: the tool has a parameter of that
-name · `composed_schema`: keywords that our injection does not preserve the meaning of.
+`malformed_schema`: a keyword holds what is no schema, such as `properties` as a list · `boolean_schema`: it is
+`true` or `false` · `not_an_object`: it describes something other than an object · `owns_intent`: the tool has a
+parameter called `intent` · `pattern_matches_intent`: a rule of `patternProperties` takes the name `intent`, so that
+a plain text may break it · `unreadable_pattern`: a pattern that Python cannot read may be such a rule ·
+`fixed_arguments`: `const` or `enum` lists whole argument objects · `counted_properties`: properties are counted in a
+draft older than 7, which cannot say "one more if there is an intent" · `remote_reference`: what the arguments must
+be stands in another document · `unresolved_reference`: a `$ref` points at nothing · `circular_reference`: a
+`$ref` leads back to itself before any argument is reached · `dynamic_reference`: `$dynamicRef` or `$recursiveRef`
+means another schema once the root has changed · `embedded_id`: an `$id` below the root changes what the references
+around it mean · `too_deep`: the schema is nested too deeply to be walked.
 """
 
 

@@ -64,6 +64,12 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
             example="pi-intent uninstall tau",
         ),
         Listed(
+            name="mcp",
+            module="pi_intent.cli.mcp",
+            summary="Put intents on the tools of MCP servers, in four clients.",
+            example="pi-intent mcp install --client claude --dry-run",
+        ),
+        Listed(
             name="doctor",
             module="pi_intent.cli.doctor",
             summary="Find out whether it works here, and what to do if not.",

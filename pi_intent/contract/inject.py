@@ -3,47 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
+from pi_intent.contract.layout import Layout
+from pi_intent.contract.narrow import narrow
 from pi_intent.contract.rows import INTENT, RATIONALE
+from pi_intent.contract.schema import SAME_INSTANCE, Document, plain
+from pi_intent.contract.survey import NULLABLE, TEXT, admits_objects, check_references, sentence, survey
 from pi_intent.contract.texts import INTENT_MARKER, ModelTexts
-from pi_intent.errors import InjectionSkipped
+from pi_intent.contract.widen import Widening
+from pi_intent.errors import InjectionSkipped, SkipReason
 from pi_intent.types import Policy, Profile
 
-# Keywords under which a new property could change which arguments are valid.
-_COMPOSING = frozenset(
-    {
-        "$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "const", "enum", "patternProperties",
-        "propertyNames", "minProperties", "maxProperties", "dependentSchemas", "unevaluatedProperties",
-    }
-)  # fmt: skip
+_COMMENT = "$comment"
+_OWN_RATIONALE = {_COMMENT: "rationale is the tool's own"}
+"""Stands in our intent where the tool's own rationale has the very shape of ours, which would tell them apart."""
 
+_NEW_AT_ROOT = ("$defs", "definitions", "allOf", "properties", "required", "if", "then", "else")
 
-def _property(description: str) -> dict[str, Any]:
-    return {"type": "string", "minLength": 1, **({"description": description} if description else {})}
-
-
-def _has_our_shape(schema: object) -> bool:
-    return (
-        isinstance(schema, Mapping)
-        and schema.keys() <= {"type", "minLength", "description"}
-        and schema.get("type") == "string"
-        and schema.get("minLength") == 1
-    )
-
-
-def _our_properties(properties: Mapping[str, Any]) -> frozenset[str]:
-    """Name the properties that we put there: the intent by shape and mark, the rationale beside it by shape."""
-    intent = properties.get(INTENT, {})
-    if not _has_our_shape(intent) or not str(intent.get("description", "")).startswith(INTENT_MARKER):
-        return frozenset()
-    return frozenset({INTENT, RATIONALE} if _has_our_shape(properties.get(RATIONALE)) else {INTENT})
-
-
-def owns(parameters: Mapping[str, Any] | None, name: str) -> bool:
-    """Whether the tool has a parameter of that name which is not ours."""
-    properties = (parameters or {}).get("properties")
-    return isinstance(properties, Mapping) and name in properties and name not in _our_properties(properties)
+_FARTHER = SAME_INSTANCE | {"$ref", "dependentRequired", "propertyNames"}
+"""Where else than in `properties` and `required` a schema can say something of a name."""
 
 
 def inject_intent(
@@ -53,40 +32,142 @@ def inject_intent(
     profile: Profile = "full",
     policy: Policy = "require",
     replaces: tuple[str, ...] = (),
+    strict: bool = False,
 ) -> dict[str, Any]:
     """Return a new schema with `intent` as its first property and `rationale` as its second.
 
-    `replaces` names properties that go, because the intent stands in for them. Under `require` and `adaptive` the
-    intent is required; under `derive` and `omit` nothing is added and nothing goes. Injecting twice changes nothing.
-    Raises `InjectionSkipped` where the schema cannot carry the properties without a change of meaning.
+    What the tool accepts stays the same: arguments are valid under the new schema, with our properties, if and only
+    if they are valid under the tool's own without them. The rationale is left out where the tool has one, or counts
+    its properties. `replaces` names properties that go, because the intent stands in for them. Under `require` and
+    `adaptive` the intent is required; under `derive` and `omit` nothing is added and nothing goes. `strict` is for
+    providers that want every property required and refuse `minLength`: what may be left out becomes nullable.
+    Injecting twice changes nothing. Raises `InjectionSkipped`, with the reason, where the schema cannot carry our
+    properties without a change of meaning.
     """
+    try:
+        return _injected(parameters, texts=texts, profile=profile, policy=policy, replaces=replaces, strict=strict)
+    except RecursionError as error:
+        raise InjectionSkipped("too_deep", "the schema is nested too deeply to be walked") from error
+
+
+def _injected(
+    parameters: Mapping[str, Any],
+    *,
+    texts: ModelTexts,
+    profile: Profile,
+    policy: Policy,
+    replaces: tuple[str, ...],
+    strict: bool,
+) -> dict[str, Any]:
+    _check_root(parameters)
     if policy in ("derive", "omit"):
-        return dict(parameters)
-    properties = parameters.get("properties", {})
-    if parameters.get("type", "object") != "object" or not isinstance(properties, Mapping):
-        raise InjectionSkipped("not_an_object", "the schema does not describe an object")
-    if owns(parameters, INTENT):
-        raise InjectionSkipped("owns_intent", "the tool has a parameter called “intent” of its own")
-    if found := sorted(_COMPOSING & parameters.keys()):
-        raise InjectionSkipped("composed_schema", f"the schema is composed with {', '.join(found)}")
-    names = (INTENT,) if owns(parameters, RATIONALE) else (INTENT, RATIONALE)
-    ours = {name: _property(texts.field(profile, name)) for name in names}
-    kept = {name: schema for name, schema in properties.items() if name not in ours and name not in replaces}
-    required = [name for name in parameters.get("required", ()) if name in kept]
-    if policy != "optional":
-        required.insert(0, INTENT)
-    injected = {"type": "object", **parameters, "properties": {**ours, **kept}, "required": required}
-    if not required and "required" not in parameters:
-        del injected["required"]
-    return injected
+        return _copy(parameters)
+    document = Document(remove_intent(plain(parameters)))
+    stated = policy != "optional"
+    found = survey(document)
+    check_references(found)
+    if skips := found.skips:
+        reason = min(skips, key=get_args(SkipReason).index)
+        raise InjectionSkipped(reason, skips[reason])
+    if not admits_objects(document):
+        raise InjectionSkipped("not_an_object", sentence("not_an_object"))
+    if found.counting and not stated and not document.has_if:
+        raise InjectionSkipped("counted_properties", sentence("counted_properties"))
+
+    alone = RATIONALE in found.owned | found.matched or found.counting
+    nullable = {INTENT: strict and not stated, RATIONALE: strict}
+    names = (INTENT,) if alone else (INTENT, RATIONALE)
+    ours = {name: _property(texts.field(profile, name), nullable=nullable[name], strict=strict) for name in names}
+    if _is_rationale(document.root.get("properties", {}).get(RATIONALE)):
+        ours[INTENT] |= _OWN_RATIONALE
+    in_branches = {name: plain(NULLABLE if nullable[name] else TEXT) for name in names}
+    layout = Layout(survey=found, replaces=replaces)
+    widened = Widening(layout=layout, ours=in_branches, stated=stated or strict).document()
+
+    kept = {name: schema for name, schema in widened.get("properties", {}).items() if name not in replaces}
+    first = names if strict else (INTENT,) if stated else ()
+    required = [*first, *(name for name in widened.get("required", ()) if name not in replaces)]
+    if required or "required" in widened:
+        widened["required"] = required
+    return _in_order(widened | {"type": "object", "properties": ours | kept}, layout.own_root)
+
+
+def _in_order(schema: dict[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Order a root as the tool's own, with what is new behind it, so that injecting again gives the same bytes."""
+    before = [key for key in own if key in schema and not (key == "required" and not own[key])]
+    keys = [*([] if "type" in own else ["type"]), *before, *_NEW_AT_ROOT]
+    return {key: schema[key] for key in dict.fromkeys((*keys, *schema)) if key in schema}
 
 
 def remove_intent(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a new schema without our two properties; a tool's own parameters of those names stay."""
-    ours = _our_properties(parameters.get("properties", {}))
-    if not ours:
-        return dict(parameters)
-    result = {**parameters, "properties": {k: v for k, v in parameters["properties"].items() if k not in ours}}
-    if "required" in parameters:
-        result["required"] = [name for name in parameters["required"] if name not in ours]
-    return result
+    """Return a new schema without our two properties; a tool's own parameters of those names stay.
+
+    What closed branches, counts and rules for names were given goes with them, so that the schema accepts what the
+    tool accepts. What does not change that stays as injection left it: `"type": "object"`, an empty `properties`, a
+    root in place of the `$ref` that it was, copies of definitions, and a `required` that only held ours is gone.
+    """
+    ours = our_properties(parameters.get("properties"))
+    return narrow(plain(parameters), ours) if ours else _copy(parameters)
+
+
+def owns(parameters: Mapping[str, Any] | None, name: str) -> bool:
+    """Whether the tool has a parameter of that name which is not ours, at the root or in any branch of it."""
+    if not isinstance(parameters, Mapping):
+        return False
+    properties = parameters.get("properties")
+    ours = our_properties(properties)
+    if isinstance(properties, Mapping) and name in properties:
+        return name not in ours
+    if not _FARTHER & parameters.keys():
+        required = parameters.get("required")
+        return isinstance(required, (list, tuple)) and name in required
+    try:
+        return name in survey(Document(parameters), ours).owned
+    except RecursionError:
+        return False  # nothing was injected into it either
+
+
+def our_properties(properties: object) -> frozenset[str]:
+    """Name the properties that we put there: the intent by shape and mark, the rationale beside it by shape."""
+    intent = properties.get(INTENT) if isinstance(properties, Mapping) else None
+    if not isinstance(properties, Mapping) or not isinstance(intent, Mapping):
+        return frozenset()
+    alone = intent.get(_COMMENT) == _OWN_RATIONALE[_COMMENT]
+    shape = {key: value for key, value in intent.items() if not (alone and key == _COMMENT)}
+    if not _has_our_shape(shape, ("string", 1), ("string", None), (NULLABLE["type"], None)):
+        return frozenset()
+    if not str(intent.get("description", "")).startswith(INTENT_MARKER):
+        return frozenset()
+    beside = not alone and _is_rationale(properties.get(RATIONALE))
+    return frozenset({INTENT, RATIONALE} if beside else {INTENT})
+
+
+def _is_rationale(schema: object) -> bool:
+    return _has_our_shape(schema, ("string", 1), (NULLABLE["type"], None))
+
+
+def _has_our_shape(schema: object, *shapes: tuple[object, object]) -> bool:
+    return (
+        isinstance(schema, Mapping)
+        and schema.keys() <= {"type", "minLength", "description"}
+        and (schema.get("type"), schema.get("minLength")) in shapes
+    )
+
+
+def _property(description: str, *, nullable: bool, strict: bool) -> dict[str, Any]:
+    kind: dict[str, Any] = plain(NULLABLE if nullable else TEXT)
+    return kind | ({} if strict else {"minLength": 1}) | ({"description": description} if description else {})
+
+
+def _check_root(parameters: object) -> None:
+    if isinstance(parameters, bool):
+        raise InjectionSkipped("boolean_schema", "the schema is true or false, which has no properties")
+    if not isinstance(parameters, Mapping):
+        raise InjectionSkipped("malformed_schema", sentence("malformed_schema", "the root"))
+
+
+def _copy(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return {key: plain(value) for key, value in parameters.items()}
+    except InjectionSkipped:
+        return dict(parameters)  # too deep to be walked, and so untouched by us

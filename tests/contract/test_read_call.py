@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_intent import IntentRejected, read_call
+from pi_intent import IntentRejected, inject_intent, read_call
 from pi_intent.contract.rejections import MAX_LENGTH
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "reading_a_call.json").read_text())
@@ -68,7 +68,7 @@ def test_edits_without_our_fields_are_passed_on_untouched():
 
 
 def test_the_hosts_schema_names_what_else_is_missing():
-    schema = {"type": "object", "properties": {"query": {}, "limit": {}}, "required": ["query", "intent"]}
+    schema = inject_intent({"type": "object", "properties": {"query": {}, "limit": {}}, "required": ["query"]})
     with pytest.raises(IntentRejected, match="`query` is missing too"):
         read_call("search", {}, parameters=schema)
 

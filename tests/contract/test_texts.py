@@ -124,8 +124,8 @@ def test_a_host_guideline_is_narrowed_and_one_that_names_a_replaced_field_goes()
         ({"type": "string"}, "not_an_object"),
         ({"type": "object", "properties": {"intent": {"type": "string"}}}, "owns_intent"),
         ({"type": "object", "properties": {"intent": {"type": "string", "minLength": 1}}}, "owns_intent"),
-        ({"anyOf": [{"type": "object"}]}, "composed_schema"),
-        ({"type": "object", "maxProperties": 1}, "composed_schema"),
+        ({"type": "object", "anyOf": [{"required": ["intent"]}, {}]}, "owns_intent"),
+        ({"type": "object", "patternProperties": {"^int": {}}}, "pattern_matches_intent"),
     ],
 )
 def test_a_schema_that_cannot_carry_the_intent_is_left_alone_with_a_reason(schema, reason):

@@ -9,6 +9,7 @@ from pi_intent.hosts.mcp.wire import dumped
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
 
 _VERSION = "io.modelcontextprotocol/protocolVersion"
 

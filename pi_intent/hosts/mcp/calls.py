@@ -92,12 +92,13 @@ class Calls:
             arguments={} if arguments is None or not (asked or isinstance(arguments, dict)) else arguments,
             group_id=self._group,
             turn=self._turn,
-            policy=tool.settings.policy if asked else "omit",
+            policy=tool.settings.policy if asked or tool.settings.policy == "derive" else "omit",
             profile=tool.settings.profile,
             budget=tool.settings.budget,
             redact_args=tool.settings.redact_args,
             parameters=tool.parameters if asked else _LEAVE_ALONE,
             replaces=(),
+            derive=lambda _: tool.name,
             tool_source=self._server,
         )
 

@@ -12,7 +12,14 @@ from typing import Any
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import IntentRejected, LedgerError
 from pi_intent.hosts.mcp import wire
-from pi_intent.hosts.mcp.answers import INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, error_answer, refusal
+from pi_intent.hosts.mcp.answers import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    error_answer,
+    refusal,
+)
 from pi_intent.hosts.mcp.calls import Calls, client_call_id, client_name
 from pi_intent.hosts.mcp.ends import Ends
 from pi_intent.hosts.mcp.requests import Asked, Requests, asked_by
@@ -84,38 +91,53 @@ class Proxy:
     def give_up(self) -> None:
         """Let what waits for a list go its way without one."""
         for line in self._unlisted.let_go():
-            self._pass(line, may_wait=False)
+            self._take(line, may_wait=False)
 
     def from_client(self, line: bytes) -> None:
         """Take a line of the client's."""
-        self._pass(wire.one_line(line), may_wait=True)
+        self._take(wire.one_line(line), may_wait=True)
 
     def from_server(self, line: bytes) -> None:
         """Take a line of the server's."""
-        if not self._requests and not self._ends.has_tasks:
-            self._to_client(line)
-            return
+        passed: bytes | None = line
+        afterwards: list[_Afterwards] = []
+        if self._requests or self._ends.has_tasks:
+            try:
+                passed, afterwards = self._look_at(line)
+            except Unreadable:
+                pass  # a banner, say; it answers nothing
+            except Exception as error:  # a boundary: a fault of ours must not lose what the server says
+                self._tell(f"a message of the server was not looked at, by a fault of ours ({_named(error)})")
+        if passed is not None:
+            self._to_client(passed)
+        for act in afterwards:  # the client need not wait for it
+            act()
+        for waiting in self._unlisted.listed() if self._unlisted else ():
+            self._take(waiting, may_wait=True)
+
+    def _look_at(self, line: bytes) -> tuple[bytes | None, list[_Afterwards]]:
+        """Return what the client gets of a line, None for nothing, and what is to be done when it is on its way."""
+        text, message = wire.read_line(line)
         cuts: list[Cut] = []
         afterwards: list[_Afterwards] = []
         try:
-            text, message = wire.read_line(line)
             for start, part in _parts(text, message):
                 if isinstance(part, dict):
                     found, then = self._said(text, start, part)
                     cuts += found
                     afterwards += then
-        except (Unreadable, _Refused) as error:
-            if isinstance(error, Unreadable):  # a banner, say; it answers nothing
-                self._to_client(line)
-        else:
-            self._to_client(wire.applied(text, cuts).encode("utf-8") if cuts else line)
-        for act in afterwards:  # the client need not wait for it
-            act()
-        if self._unlisted:
-            for waiting in self._unlisted.listed():
-                self._pass(waiting, may_wait=True)
+        except _Refused:  # it answers a request of ours
+            return None, afterwards
+        return (wire.applied(text, cuts).encode("utf-8") if cuts else line), afterwards
 
     # From the client.
+
+    def _take(self, line: bytes, *, may_wait: bool) -> None:
+        try:
+            self._pass(line, may_wait=may_wait)
+        except Exception as error:  # a boundary: a fault of ours must not end the session, nor let a call slip by
+            self._tell(f"a message was not passed on, by a fault of ours ({_named(error)})")
+            self._answer(error_answer("null", INTERNAL_ERROR, f"{_NOT_PASSED_ON}, by a fault of its own"))
 
     def _pass(self, line: bytes, *, may_wait: bool) -> None:
         if not line.strip():
@@ -257,7 +279,7 @@ class Proxy:
             )
             if tool is not None and tool.shown is not None and span is not None:
                 schema = wire.value_at(text, span[0], "inputSchema")
-                cuts += [] if schema is None else [Cut(*wire.span(text, schema), dumped(tool.shown))]
+                cuts += [] if schema is None else [Cut(*wire.span(text, schema), tool.shown)]
         self._tools.end_page(result.get("nextCursor"))
         return cuts
 
@@ -268,3 +290,7 @@ def _parts(text: str, message: object) -> list[tuple[int, Any]]:
     if not isinstance(message, list):
         return [(start, message)]
     return [(begin, part) for (begin, _), part in zip(wire.items(text, start), message, strict=True)]
+
+
+def _named(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}"

@@ -9,6 +9,7 @@ from pi_intent.contract.inject import inject_intent, owns, remove_intent
 from pi_intent.contract.rows import INTENT, RATIONALE
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import InjectionSkipped
+from pi_intent.hosts.mcp.wire import dumped
 from pi_intent.settings.rules import ToolSettings
 from pi_intent.types import JSONObject
 
@@ -26,8 +27,8 @@ class KnownTool(NamedTuple):
     parameters: JSONObject | None
     ours: tuple[str, ...] = ()
     """The fields that are taken out of its calls."""
-    shown: JSONObject | None = None
-    """The schema that the client gets instead; None where it gets the server's own."""
+    shown: str | None = None
+    """The schema that the client gets instead, as JSON text; None where it gets the server's own."""
 
 
 class Tools:
@@ -88,14 +89,18 @@ class Tools:
         try:
             inherited = remove_intent(parameters) != parameters
             shown = inject_intent(parameters, texts=self._texts, profile=settings.profile, policy=settings.policy)
+            text = dumped(shown)
         except InjectionSkipped as skipped:
             self._skip(name, str(skipped))
             return plain
+        except (ValueError, RecursionError):  # 1E400, say, which is a number to JSON and none to Python
+            self._skip(name, "its schema holds what cannot be written again")
+            return plain
         if inherited:
-            return KnownTool(name, "inherited", settings, parameters, (), shown)
+            return KnownTool(name, "inherited", settings, parameters, (), text)
         properties = shown.get("properties", {})
         ours = tuple(field for field in (INTENT, RATIONALE) if field in properties and not owns(parameters, field))
-        return KnownTool(name, "ours", settings, parameters, ours, shown)
+        return KnownTool(name, "ours", settings, parameters, ours, text)
 
     def _skip(self, name: str, reason: str) -> None:
         if name not in self._told:

@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import sys
-import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -20,6 +18,7 @@ from typing import Literal
 
 import pi_intent
 from pi_intent.errors import HostError
+from pi_intent.hosts.lasting import passing
 
 NAME = "pi_intent"
 """Tau calls an extension after its file and takes the first of two with one name."""
@@ -238,34 +237,9 @@ def _extension_names(entry: Path) -> tuple[str, ...]:
 
 
 def _on_place(package: Path, environ: Mapping[str, str]) -> Iterator[str]:
-    why = _passing(package, environ)
+    why = passing(package, environ)
     if why is not None:
         yield (
             f"pi-intent itself lies in {package}, {why}, and Tau loses it when that is cleared: install it where it "
             'stays, for example with "uv tool install pi-intent", and run "pi-intent install tau" there'
         )
-
-
-def _passing(package: Path, environ: Mapping[str, str]) -> str | None:
-    """Say why a folder will not last; None where nothing speaks against it."""
-    home = Path(environ.get("HOME") or Path.home())
-    caches = [home / ".cache", home / "Library" / "Caches"]
-    if environ.get("XDG_CACHE_HOME"):
-        caches.append(Path(environ["XDG_CACHE_HOME"]))
-    uv = [cache / "uv" for cache in caches]
-    if environ.get("UV_CACHE_DIR"):
-        uv.append(Path(environ["UV_CACHE_DIR"]))
-    pipx = [cache / "pipx" for cache in caches]
-    if _lies_in(package, uv):
-        return "in the cache of uv, as uvx makes it"
-    if _lies_in(package, pipx) or ("pipx" in package.parts and ".cache" in package.parts):
-        return 'in the cache of pipx, as "pipx run" makes it'
-    temporary = [Path(name) for name in (tempfile.gettempdir(), "/tmp", "/var/tmp", environ.get("TMPDIR")) if name]
-    if sys.platform == "darwin":
-        temporary.append(Path("/var/folders"))
-    return "in a folder for temporary files" if _lies_in(package, temporary) else None
-
-
-def _lies_in(path: Path, folders: list[Path]) -> bool:
-    real = Path(os.path.realpath(path))
-    return any(real.is_relative_to(os.path.realpath(folder)) for folder in folders)

@@ -1,0 +1,369 @@
+"""What the proxy does with each message, told on its lines alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pi_intent.descriptions import model_texts
+from pi_intent.events import ToolExecutionEnd, ToolExecutionStart, ToolExecutionUpdate
+from pi_intent.hosts.mcp.calls import Calls
+from pi_intent.hosts.mcp.options import read_options
+from pi_intent.hosts.mcp.policy import ServerPolicy
+from pi_intent.hosts.mcp.proxy import Proxy
+from pi_intent.hosts.mcp.tools import Tools
+from pi_intent.pipeline import Pipeline
+from pi_intent.sinks import FanOut, MemorySink
+
+ECHO = {"name": "echo", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+
+
+class Desk:
+    """A proxy between two lists of lines, with a clock that a test sets."""
+
+    def __init__(self, *words: str, environ: dict[str, str] | None = None) -> None:
+        self.client: list[str] = []
+        self.server: list[str] = []
+        self.told: list[str] = []
+        self.hello: list[str | None] = []
+        self.now = 0.0
+        self.events = MemorySink()
+        sinks = FanOut()
+        sinks.subscribe(self.events)
+        ids = iter(range(1000))
+        pipeline = Pipeline(
+            session_id="s",
+            host="mcp",
+            texts=model_texts(),
+            sinks=sinks,
+            clock=lambda: int(self.now * 1e9),
+            new_id=lambda: f"id{next(ids)}",
+        )
+        policy = ServerPolicy(read_options([*words, "x"]), "srv", environ or {}, tell=self.told.append)
+        tools = Tools(
+            texts=model_texts(),
+            settings_for=policy.settings_for,
+            on_skipped=lambda name, why: self.told.append(f"{name}: {why}"),
+        )
+        self.proxy = Proxy(
+            tools=tools,
+            calls=Calls(pipeline=lambda: pipeline, server="srv", clock=lambda: self.now),
+            texts=model_texts(),
+            to_client=lambda line: self.client.append(line.decode()),
+            to_server=lambda line: self.server.append(line.decode()),
+            tell=self.told.append,
+            on_hello=self.hello.append,
+            own_id="ours-",
+            clock=lambda: self.now,
+        )
+
+    def ask(self, number: Any, method: str, **params: Any) -> None:
+        self.proxy.from_client(line({"jsonrpc": "2.0", "id": number, "method": method, "params": params}))
+
+    def call(self, number: Any, name: str = "echo", **arguments: Any) -> None:
+        self.ask(number, "tools/call", name=name, arguments=arguments)
+
+    def answer(self, number: Any, **result: Any) -> None:
+        self.proxy.from_server(line({"jsonrpc": "2.0", "id": number, "result": result}))
+
+    def list_tools(self, *tools: Any, number: Any = "list") -> list[Any]:
+        self.ask(number, "tools/list")
+        self.answer(number, tools=[*tools])
+        shown: list[Any] = json.loads(self.client[-1])["result"]["tools"]
+        self.client.clear()
+        self.server.clear()
+        return shown
+
+    def sent(self) -> list[Any]:
+        return [json.loads(text) for text in self.server]
+
+    def said(self) -> list[Any]:
+        return [json.loads(text) for text in self.client]
+
+    def ends(self) -> list[str]:
+        return [event.status for event in self.events if isinstance(event, ToolExecutionEnd)]
+
+    def starts(self) -> list[ToolExecutionStart]:
+        return [event for event in self.events if isinstance(event, ToolExecutionStart)]
+
+
+def line(message: Any) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def test_a_call_is_told_as_the_server_gets_it():
+    desk = Desk("--policy", "require")
+    desk.list_tools(ECHO)
+    desk.call(1, intent=" See it ", rationale="README:3", text="x")
+    assert desk.sent()[0]["params"]["arguments"] == {"text": "x"}
+    desk.answer(1, content=[{"type": "text", "text": "ok"}], _meta={"pi-intent/outcome": {"outcome": "Saw it"}})
+    start, end = desk.events
+    assert isinstance(start, ToolExecutionStart)
+    assert isinstance(end, ToolExecutionEnd)
+    assert (start.intent, start.rationale, start.args) == ("See it", "README:3", {"text": "x"})
+    assert (start.tool_call_id, start.tool_source, start.host) == ("1", "srv", "mcp")
+    assert (end.status, end.outcome) == ("ok", "Saw it")
+
+
+@pytest.mark.parametrize(
+    ("meta", "expected"),
+    [
+        ({"claudecode/toolUseId": "toolu_1"}, "toolu_1"),
+        ({"callId": "call_1"}, "call_1"),
+        ({"callId": 5}, "7"),
+        ({"callId": ""}, "7"),
+        ("x", "7"),
+    ],
+)
+def test_the_clients_own_id_of_a_call_is_kept(meta: Any, expected: str):
+    desk = Desk()
+    desk.list_tools(ECHO)
+    desk.ask(7, "tools/call", name="echo", arguments={}, _meta=meta)
+    assert [start.tool_call_id for start in desk.starts()] == [expected]
+
+
+def test_who_the_client_is_is_told_once():
+    desk = Desk()
+    desk.ask(1, "initialize", clientInfo={"name": "acme", "version": "2"})
+    desk.ask(2, "ping")
+    assert desk.hello == ["acme 2"]
+
+
+def test_a_client_of_the_later_era_says_it_in_every_request():
+    desk = Desk()
+    desk.ask(1, "server/discover", _meta={"io.modelcontextprotocol/clientInfo": {"name": "acme", "version": "2"}})
+    assert desk.hello == ["acme 2"]
+
+
+def test_a_tool_that_no_list_has_shown_is_asked_for_in_the_callers_words():
+    desk = Desk("--policy", "require")
+    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "other": 1}
+    desk.ask(1, "tools/call", name="echo", arguments={"intent": "See", "text": "x"}, _meta=meta)
+    (asked,) = desk.sent()
+    assert asked["method"] == "tools/list"
+    assert asked["params"] == {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
+    desk.answer(asked["id"], tools=[], nextCursor="two")
+    assert desk.sent()[1]["params"]["cursor"] == "two"
+    desk.answer(desk.sent()[1]["id"], tools=[ECHO])
+    assert desk.client == []  # the client did not ask
+    assert desk.sent()[2]["params"]["arguments"] == {"text": "x"}
+    assert desk.proxy.deadline is None
+
+
+def test_calls_wait_for_the_clients_own_list():
+    desk = Desk("--policy", "require")
+    desk.ask("list", "tools/list")
+    desk.call(1, text="x")
+    desk.call(2, intent="See", text="y")
+    assert len(desk.server) == 1
+    desk.answer("list", tools=[ECHO])
+    assert [message["params"]["arguments"] for message in desk.sent()[1:]] == [{"text": "y"}]
+    assert [message["id"] for message in desk.said()] == ["list", 1]
+    assert desk.ends() == ["rejected"]
+
+
+def test_a_tool_that_is_nowhere_is_refused_under_require_and_let_through_otherwise():
+    strict, lax = Desk("--policy", "require"), Desk()
+    for desk in (strict, lax):
+        desk.list_tools(ECHO)
+        desk.call(1, "nope", intent="See", text="x")
+        desk.answer(desk.sent()[0]["id"], tools=[ECHO])
+    assert len(strict.server) == 1
+    assert strict.said()[0]["result"]["isError"] is True
+    assert strict.ends() == ["denied"]
+    assert lax.sent()[1]["params"]["arguments"] == {"intent": "See", "text": "x"}
+
+
+def test_a_server_that_gives_no_list_in_time_is_not_waited_for():
+    desk = Desk("--policy", "require")
+    desk.call(1, intent="See", text="x")
+    assert desk.proxy.deadline == 10.0
+    desk.proxy.give_up()
+    assert desk.proxy.deadline is None
+    assert desk.said()[0]["result"]["isError"] is True
+
+
+def test_a_call_that_is_cancelled_while_it_waits_never_runs():
+    desk = Desk("--policy", "require")
+    desk.call(1, intent="See", text="x")
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+    desk.proxy.from_client(line(cancel))
+    desk.answer(desk.sent()[0]["id"], tools=[ECHO])
+    assert [message.get("method") for message in desk.sent()] == ["tools/list", "notifications/cancelled"]
+    assert len(desk.events) == 0
+
+
+def test_a_call_that_is_cancelled_ends_once_though_it_is_answered():
+    desk = Desk()
+    desk.list_tools(ECHO)
+    desk.call(1, text="x")
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+    desk.proxy.from_client(line(cancel))
+    desk.answer(1, content=[])
+    assert desk.ends() == ["cancelled"]
+    assert len(desk.client) == 1
+
+
+def test_a_question_to_a_person_keeps_one_call_open():
+    desk = Desk("--policy", "require")
+    desk.list_tools(ECHO)
+    desk.call(1, intent="See", text="x")
+    desk.answer(1, resultType="input_required", requestState="abc", inputRequests={})
+    again = {"name": "echo", "arguments": {"intent": "See", "text": "x"}, "requestState": "abc", "inputResponses": {}}
+    desk.ask(2, "tools/call", **again)
+    assert desk.sent()[1]["params"]["arguments"] == {"text": "x"}
+    assert (len(desk.starts()), desk.ends()) == (1, [])
+    desk.answer(2, resultType="complete", content=[])
+    assert (len(desk.starts()), desk.ends()) == (1, ["ok"])
+
+
+def test_a_call_that_is_sent_again_still_has_to_say_why():
+    desk = Desk("--policy", "require")
+    desk.list_tools(ECHO)
+    desk.call(1, intent="See", text="x")
+    desk.answer(1, resultType="input_required", requestState="abc")
+    desk.ask(2, "tools/call", name="echo", arguments={"text": "x"}, requestState="abc")
+    assert len(desk.server) == 1
+    assert desk.ends() == ["rejected"]
+    desk.ask(3, "tools/call", name="echo", arguments={"intent": "See", "text": "x"}, requestState="abc")
+    desk.answer(3, content=[])
+    assert desk.ends() == ["rejected", "ok"]
+
+
+@pytest.mark.parametrize(
+    ("message", "status"),
+    [
+        ({"id": 2, "result": {"content": []}}, "ok"),
+        ({"id": 2, "result": {"content": [], "isError": True}}, "error"),
+        ({"id": 2, "error": {"code": -1, "message": "no"}}, "error"),
+        ({"method": "notifications/tasks/status", "params": {"taskId": "t", "status": "failed"}}, "error"),
+        ({"method": "notifications/tasks/status", "params": {"taskId": "t", "status": "cancelled"}}, "cancelled"),
+        (
+            {"method": "notifications/tasks", "params": {"taskId": "t", "status": "completed", "result": {}}},
+            "ok",
+        ),
+    ],
+)
+def test_a_task_settles_with_its_harvest_and_not_with_its_dispatch(message: dict[str, Any], status: str):
+    desk = Desk("--policy", "require")
+    desk.list_tools(ECHO)
+    desk.ask(1, "tools/call", name="echo", arguments={"intent": "See", "text": "x"}, task={"ttl": 1})
+    assert desk.sent()[0]["params"] == {"name": "echo", "arguments": {"text": "x"}, "task": {"ttl": 1}}
+    desk.answer(1, task={"taskId": "t", "status": "working"})
+    (update,) = [event for event in desk.events if isinstance(event, ToolExecutionUpdate)]
+    assert update.backgrounded is True
+    working = {"method": "notifications/tasks/status", "params": {"taskId": "t", "status": "working"}}
+    desk.proxy.from_server(line(working))
+    assert desk.ends() == []
+    if "id" in message:
+        desk.ask(2, "tasks/result", taskId="t")
+    desk.proxy.from_server(line(message))
+    desk.proxy.from_server(line(message))
+    assert desk.ends() == [status]
+
+
+def test_a_task_that_is_refused_is_an_error_because_no_result_is_expected():
+    desk = Desk("--policy", "require")
+    desk.list_tools(ECHO)
+    desk.ask(1, "tools/call", name="echo", arguments={}, task={})
+    assert desk.said()[0]["error"]["code"] == -32602
+    assert desk.server == []
+
+
+def test_a_task_that_the_client_calls_off_is_cancelled():
+    desk = Desk()
+    desk.list_tools(ECHO)
+    desk.ask(1, "tools/call", name="echo", arguments={}, task={})
+    desk.answer(1, task={"taskId": "t", "status": "working"})
+    desk.ask(2, "tasks/cancel", taskId="t")
+    desk.answer(2, taskId="t", status="cancelled")
+    assert desk.ends() == ["cancelled"]
+
+
+def test_a_request_of_the_servers_answers_nothing_though_it_has_a_number_of_the_clients():
+    desk = Desk()
+    desk.list_tools(ECHO)
+    desk.call(1, text="x")
+    desk.proxy.from_server(line({"jsonrpc": "2.0", "id": 1, "method": "sampling/createMessage", "params": {}}))
+    assert desk.ends() == []
+    desk.answer(1.0, content=[])
+    assert desk.ends() == ["ok"]
+
+
+def test_each_refused_round_counts_once_and_adaptive_gives_in():
+    desk = Desk("--policy", "adaptive")
+    desk.list_tools(ECHO)
+    for _ in range(3):
+        desk.call(1, text="x")
+        desk.call(2, text="y")  # in the same answer
+        desk.now += 1
+    assert desk.ends() == ["rejected"] * 6
+    desk.call(3, text="z")
+    assert desk.sent()[0]["params"]["arguments"] == {"text": "z"}
+    assert [start.intent for start in desk.starts()][-1] == "echo"
+    assert len({start.group_id for start in desk.starts()}) == 4
+
+
+def test_a_tools_own_intent_is_passed_on_and_is_not_a_stated_intent():
+    desk = Desk("--policy", "require")
+    own = {"name": "book", "inputSchema": {"type": "object", "properties": {"intent": {"enum": ["buy", "sell"]}}}}
+    assert desk.list_tools(own) == [own]
+    assert len(desk.told) == 1
+    assert desk.told[0].startswith("book: ")
+    desk.list_tools(own)
+    assert len(desk.told) == 1
+    desk.call(1, "book", intent="buy")
+    assert desk.sent()[0]["params"]["arguments"] == {"intent": "buy"}
+    (start,) = desk.starts()
+    assert (start.intent, start.args) == (None, {"intent": "buy"})
+
+
+def test_a_server_cannot_get_out_of_it_with_our_mark():
+    (shown,) = Desk("--policy", "require").list_tools(ECHO)
+    desk = Desk("--policy", "require")
+    assert desk.list_tools(shown) == [shown]
+    desk.call(1, text="x")
+    assert desk.server == []
+    desk.call(2, intent="See", text="x")
+    assert desk.sent()[0]["params"]["arguments"] == {"intent": "See", "text": "x"}  # its schema asks for it
+    assert desk.starts()[-1].intent == "See"
+
+
+def test_only_the_chosen_tools_are_asked():
+    other = {**ECHO, "name": "other_tool"}
+    assert Desk("--tools", "ec*").list_tools(ECHO, other)[1] == other
+    assert Desk("--exempt", "other-*").list_tools(ECHO, other)[1] == other
+    desk = Desk("--policy", "require", "--exempt", "echo")
+    desk.list_tools(ECHO)
+    desk.call(1, text="x")
+    assert len(desk.server) == 1
+
+
+def test_a_project_can_ask_for_more_than_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".pi-intent.toml").write_text('[tools."srv/echo"]\npolicy = "require"\n')
+    monkeypatch.chdir(tmp_path)
+    for words in (["--policy", "optional"], ["--exempt", "*"], ["--tools", "x"]):
+        desk = Desk(*words)
+        desk.list_tools(ECHO)
+        desk.call(1, text="x")
+        assert desk.ends() == ["rejected"]
+
+
+def test_what_was_forgotten_by_the_last_list_is_asked_for_again():
+    desk = Desk("--policy", "require")
+    desk.list_tools(ECHO)
+    desk.list_tools({**ECHO, "name": "new"})
+    desk.call(1, intent="See", text="x")
+    assert desk.sent()[0]["method"] == "tools/list"
+
+
+def test_a_tool_of_an_unfinished_list_is_known():
+    desk = Desk("--policy", "require")
+    desk.ask(1, "tools/list")
+    desk.answer(1, tools=[ECHO], nextCursor="two")
+    desk.call(2, intent="See", text="x")
+    assert desk.sent()[1]["params"]["arguments"] == {"text": "x"}
