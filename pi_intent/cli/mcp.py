@@ -8,6 +8,7 @@ import click
 
 # Each has its command under its own name.
 _MODULES = {
+    "wrap": "pi_intent.cli.mcp_wrap",
     "install": "pi_intent.cli.mcp_install",
     "uninstall": "pi_intent.cli.mcp_install",
     "status": "pi_intent.cli.mcp_status",

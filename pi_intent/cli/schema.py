@@ -20,7 +20,7 @@ from pi_intent.types import Profile
 _PROFILE = "PI_INTENT_PROFILE"
 
 
-@click.command()
+@click.command(context_settings={"allow_interspersed_args": False, "ignore_unknown_options": True})
 @click.option("--tool", metavar="NAME", help="Show this tool only; may be one that is not shadowed.")
 @click.option(
     "--profile",
@@ -28,15 +28,38 @@ _PROFILE = "PI_INTENT_PROFILE"
     help="Show what this profile would say; it is chosen for Tau as by PI_INTENT_PROFILE.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document, with every order kept.")
-def schema(tool: str | None, profile: str | None, as_json: bool) -> None:
+@click.option("--mcp", is_flag=True, help="Show the tools of the MCP server that the words behind it start.")
+@click.option("--diff", is_flag=True, help="With --mcp: show what pi-intent changes, against the server's own.")
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[COMMAND ARGS...]")
+@click.pass_context
+def schema(
+    ctx: click.Context,
+    tool: str | None,
+    profile: str | None,
+    as_json: bool,
+    mcp: bool,
+    diff: bool,
+    words: tuple[str, ...],
+) -> None:
     """Show what the model is told about the tools: names, descriptions, parameters, in the order on the wire.
 
     Taken from the Tau on PATH as it would start in this folder, with your settings and your own extensions. Below
     the tools stands what the system prompt says of them: snippets, guidelines and the section on intents. Where
     pi-intent is not installed in Tau yet, this is how it would be.
 
-    Exits with 1 where Tau cannot be asked, and with 2 where it has no tool of that name.
+    With --mcp it is the tools of an MCP server, as a client gets them through "pi-intent mcp wrap", with what each
+    costs; write what you would write behind "mcp wrap": pi-intent schema --mcp --diff npx -y @acme/server. The
+    server is started for a moment.
+
+    Exits with 1 where Tau or the server cannot be asked, and with 2 where there is no tool of that name.
     """
+    if mcp:
+        from pi_intent.cli.schema_mcp import show_server
+
+        show_server(ctx, words, tool=tool, profile=profile, as_json=as_json, diff=diff)
+        return
+    if words or diff:
+        raise click.UsageError("a command and --diff are for --mcp", ctx)
     from pi_intent.hosts.tau.locate import find_tau
     from pi_intent.hosts.tau.probe import ENTRY, probe_tau
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
-from pi_intent.contract.inject import inject_intent, owns, remove_intent
+from pi_intent.contract.inject import inject_intent, our_properties
 from pi_intent.contract.rows import INTENT, RATIONALE
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import InjectionSkipped
@@ -18,8 +18,11 @@ Carries = Literal["ours", "inherited", "nothing"]
 from the server with our mark, so the call must state it and the server gets it; `nothing` is asked of the others."""
 
 
+_OURS = (INTENT, RATIONALE)
+
+
 class KnownTool(NamedTuple):
-    """A tool that a list has shown; `parameters` is the server's own schema, None where that is no object."""
+    """A tool that a list has shown; `parameters` is as much of its own schema as reading a call takes."""
 
     name: str
     carries: Carries
@@ -77,17 +80,15 @@ class Tools:
             self._next_page = None
             self._known, self._listing = self._listing, {}
 
-    def _read(self, name: str, schema: object, can_change: bool) -> KnownTool:
+    def _read(self, name: str, parameters: Any, can_change: bool) -> KnownTool:
         settings = self.settings_for(name)
-        parameters: JSONObject | None = schema if isinstance(schema, dict) else None
-        plain = KnownTool(name, "nothing", settings, parameters)
+        plain = KnownTool(name, "nothing", settings, None)
         if settings.policy in ("omit", "derive"):
             return plain
         if parameters is None or not can_change:
-            self._skip(name, "a key stands twice in its list" if parameters else "it has no schema of its arguments")
+            self._skip(name, "a key stands twice in its list" if not can_change else "it has no schema")
             return plain
         try:
-            inherited = remove_intent(parameters) != parameters
             shown = inject_intent(parameters, texts=self._texts, profile=settings.profile, policy=settings.policy)
             text = dumped(shown)
         except InjectionSkipped as skipped:
@@ -96,11 +97,17 @@ class Tools:
         except (ValueError, RecursionError):  # 1E400, say, which is a number to JSON and none to Python
             self._skip(name, "its schema holds what cannot be written again")
             return plain
+        inherited = our_properties(parameters.get("properties"))
+        asked = inherited or our_properties(shown.get("properties"))
+        # Whatever of these two is not ours is the tool's. Said here once, because asking a schema that is composed
+        # takes longer than a whole call does.
+        reading: JSONObject = {
+            "properties": {field: {} for field in _OURS if field not in asked},
+            "required": [field for field in parameters.get("required", ()) if field not in asked],
+        }
         if inherited:
-            return KnownTool(name, "inherited", settings, parameters, (), text)
-        properties = shown.get("properties", {})
-        ours = tuple(field for field in (INTENT, RATIONALE) if field in properties and not owns(parameters, field))
-        return KnownTool(name, "ours", settings, parameters, ours, text)
+            return KnownTool(name, "inherited", settings, reading, (), text)
+        return KnownTool(name, "ours", settings, reading, tuple(field for field in _OURS if field in asked), text)
 
     def _skip(self, name: str, reason: str) -> None:
         if name not in self._told:

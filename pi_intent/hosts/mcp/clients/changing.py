@@ -137,7 +137,9 @@ def _hints(request: Request, others: Sequence[Place]) -> list[str]:
         names = [
             server.name
             for server in servers
-            if server.line and (wrapped(server) is not None) == wanted and (not request.only or server.name in request.only)
+            if server.line
+            and (wrapped(server) is not None) == wanted
+            and (not request.only or server.name in request.only)
         ]
         if names:
             hints.append(
