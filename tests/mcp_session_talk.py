@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from mcp_scenarios import ENVELOPE, MODERN, Scenario, call, end, handshake, hear, notify, request, say, send_signal
+from mcp_scenarios import ENVELOPE, MODERN, REASONED, STATED, Scenario, call, end, handshake, hear, notify, request, say, send_signal
 
 sys.path.append(str(Path(__file__).parent / "hosts" / "mcp"))
 
@@ -17,18 +17,19 @@ COMPOSED = tuple(name for name in SCHEMAS if name not in EXACT)[: tuple(SCHEMAS)
 KEPT = frozenset(SCHEMAS) - {*EXACT, *COMPOSED, MARKED}
 SAMPLE = '{"text":"a"}'
 META = f",{ENVELOPE}"
+BOTH = f"{STATED},{REASONED}"
 OWN_ARGUMENTS = '{"intent":"theirs","text":"a"}'
 
 
 def _schema(name: str) -> Scenario:
-    # What a tool has of its own is its own: those calls state the same to both.
+    # What a tool has of its own is its own: those calls state the same to both. Where members are counted, ours is one.
     own = name in OWN
     return Scenario(
         name=f"schema: {name}",
         options={"catalogue": f"schema:{name}"},
         same=KEPT & {name},
         changed_inside=frozenset({*COMPOSED, MARKED}) & {name},
-        steps=(*handshake(), call(name, OWN_ARGUMENTS if own else SAMPLE, intent=not own and name not in KEPT), call("last", SAMPLE, id="8")),
+        steps=(*handshake(), call(name, OWN_ARGUMENTS if own else SAMPLE, intent=not own and name not in KEPT, stated=STATED if name == "counted" else BOTH), call("last", SAMPLE, id="8")),
     )  # fmt: skip
 
 

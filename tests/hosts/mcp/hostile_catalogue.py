@@ -13,7 +13,12 @@ def tool(name: str, schema: str | None = '{"type":"object","properties":{"text":
 
 OPEN = '{"type":"object"}'
 TEXT = '"properties":{"text":{"type":"string"}}'
-DEEP = '{"type":"object","properties":{"a":' * 300 + "{}" + "}}" * 300
+
+
+def _nested(levels: int) -> str:
+    return '{"type":"object","properties":{"a":' * levels + "{}" + "}}" * levels
+
+
 
 SCHEMAS: dict[str, str | None] = {
     # These take our properties, and plain removal gives the original back.
@@ -27,14 +32,14 @@ SCHEMAS: dict[str, str | None] = {
     "required_last": '{"required":["text"],"properties":{"text":{"type":"string"}},"type":"object"}',
     "dialect": '{"$schema":"http://json-schema.org/draft-07/schema#","type":"object",' + TEXT + "}",
     "spaced": '{ "type" : "object" ,\t"properties" : { "text" : { "type" : "string" } } }',
-    "numbers": '{"type":"object","properties":{"n":{"type":"number","default":1.0,"minimum":-0.0,"maximum":1E400}}}',
+    "numbers": '{"type":"object","properties":{"n":{"type":"number","default":1.0,"minimum":-0.0,"maximum":1e5}}}',
     "long_numbers": '{"type":"object","properties":{"n":{"const":123456789012345678901234567890.50}}}',
     "escapes": r'{"type":"object","properties":{"p\/q":{"description":"\u00e9 \ud83d\ude00 \ud800 \/ \u2028"}}}',
     "unicode": '{"type":"object","properties":{"größe":{"description":"\u2028 \u2029 \x85 \U0001f600"}}}',
     "unknown_keywords": '{"type":"object",' + TEXT + ',"x-order":["text"],"examples":[{"text":"a"}],"default":{}}',
     "nested_intent": '{"type":"object","properties":{"goal":{"type":"object","properties":{"intent":{}}}}}',
     "many": json.dumps({"type": "object", "properties": {f"field_{n}": {"type": "integer"} for n in range(400)}}),
-    "deep": DEEP,
+    "deep": _nested(80),
     "large": '{"type":"object","properties":{"text":{"type":"string","description":"' + "x" * 1_000_000 + '"}}}',
     "definitions": '{"type":"object","properties":{"t":{"$ref":"#/$defs/t"}},"$defs":{"t":{"type":"string"}}}',
     "dependent": '{"type":"object","properties":{"a":{},"b":{}},"dependentRequired":{"a":["b"]}}',
@@ -53,6 +58,8 @@ SCHEMAS: dict[str, str | None] = {
     "own_intent": '{"type":"object","properties":{"intent":{"type":"string"},"text":{"type":"string"}},"required":["intent"]}',
     "own_intent_object": '{"type":"object","properties":{"intent":{"type":"object"}}}',
     "marked_intent": '{"type":"object","properties":{"intent":{"type":"string","minLength":1,"description":"Mandatory goal"}}}',
+    "too_deep": _nested(300),
+    "too_large": '{"type":"object","properties":{"n":{"type":"number","maximum":1E400}}}',
     "always": "true",
     "never": "false",
     "missing": None,
