@@ -1,5 +1,8 @@
 """Ways to get a call past the proxy without an intent, as lines that a client sends under `--policy require`."""
 
+# A raw message is a line of its own, however long.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import json
@@ -39,14 +42,14 @@ def call(
     arguments: str | None = ARGUMENTS,
     *,
     name: str = '"echo"',
-    id: str | None = "7",
+    spelt: str | None = "7",
     method: str = '"method":"tools/call"',
     more: str = META,
     params: str | None = None,
 ) -> str:
     """Spell a call with the mark in it; every part may be replaced."""
     inside = "" if arguments is None else f',"arguments":{arguments}'
-    told = "" if id is None else f'"id":{id},'
+    told = "" if spelt is None else f'"id":{spelt},'
     return f'{{"jsonrpc":"2.0",{told}{method},"params":{params or f'{{"name":{name}{inside}{more}}}'}}}'
 
 
@@ -128,7 +131,7 @@ TWICE = {
     "method, the call last": call(method='"method":"ping","method":"tools/call"'),
     "method, the call first": call(method='"method":"tools/call","method":"ping"'),
     "method, one of them escaped": call(method=r'"method":"ping","m\u0065thod":"tools/call"'),
-    "method, a notification first": call(method='"method":"notifications/x","method":"tools/call"', id=None)[:-1] + ',"id":7}',
+    "method, a notification first": call(method='"method":"notifications/x","method":"tools/call"', spelt=None)[:-1] + ',"id":7}',
     "params, the intent last": f'{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"echo","arguments":{ARGUMENTS}}},"params":{{"name":"echo","arguments":{{{OK}}}}}}}',
     "params, the intent first": f'{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"echo","arguments":{{{OK}}}}},"params":{{"name":"echo","arguments":{ARGUMENTS}}}}}',
     "name": call(f'{{{OK},"a":"{SMUGGLED}"}}', name='"echo","name":"emit"'),
@@ -224,23 +227,23 @@ ATTEMPTS: tuple[Attempt, ...] = (
     *_of({name: call(method=method) for name, method in METHODS.items()}, "method", "rejected"),
     *_of({name: call(method=method) for name, method in ODD_METHODS.items()}, "method", "answered"),
     *_of(TWICE, "twice", "answered"),
-    *_of({"id": call(id='7,"id":8')}, "twice", "answered", id=8),
+    *_of({"id": call(spelt='7,"id":8')}, "twice", "answered", id=8),
     *_of(HIDDEN, "hidden", "any"),
     *_of(UNREADABLE, "unreadable", "error", id=None),
     *_of(SHAPES, "shape", "answered"),
     *_of({name: call(f'{{{OK},"a":"{SMUGGLED}"}}', name=spelt) for name, spelt in NAMES.items()}, "name with an intent", "rejected"),
     *_of({name: call(name=spelt) for name, spelt in NAMES.items()}, "name", "rejected"),
-    *_of({"one call": f"[{call()}]", "among others": f"[{PING},{call()}]", "with a good one": f'[{call(STATED, id="8", more="")},{call()}]'}, "batch", "any"),
+    *_of({"one call": f"[{call()}]", "among others": f"[{PING},{call()}]", "with a good one": f'[{call(STATED, spelt="8", more="")},{call()}]'}, "batch", "any"),
     *_of({"in a batch": f"[[{call()}]]", "in an object": f'[{{"0":{call()}}}]', "with spaces": f" [ {call()} , {PING} ] "}, "batch", "any"),
     *_of({"deep": call(NESTED), "8 MB": call(LONG), "a number of 5,000 digits": call('{"a":' + "9" * 5_000 + "}"), "spaces before": " \t" + call(), "an empty line before": "\n\n" + call()}, "size", "answered"),
     *_of({"a task": call(more=f',"task":{{"ttl":1}}{META}'), "a task of a tool for tasks": call(name='"slow_task"', more=f',"task":{{}}{META}')}, "task", "answered"),
-    *_of({"none": call(id=None)}, "id", "silent"),
-    *_of({"null": call(id="null")}, "id", "answered", id=None),
-    *_of({"an object": call(id='{"a":1}')}, "id", "answered", id={"a": 1}),
-    *_of({"a list": call(id="[7]")}, "id", "answered", id=[7]),
-    *_of({"zero": call(id="0")}, "id", "rejected", id=0),
-    *_of({"text": call(id='"7"')}, "id", "rejected", id="7"),
-    *_of({"that of the list": call(id='"list"')}, "id", "rejected", id="list"),
+    *_of({"none": call(spelt=None)}, "id", "silent"),
+    *_of({"null": call(spelt="null")}, "id", "answered", id=None),
+    *_of({"an object": call(spelt='{"a":1}')}, "id", "answered", id={"a": 1}),
+    *_of({"a list": call(spelt="[7]")}, "id", "answered", id=[7]),
+    *_of({"zero": call(spelt="0")}, "id", "rejected", id=0),
+    *_of({"text": call(spelt='"7"')}, "id", "rejected", id="7"),
+    *_of({"that of the list": call(spelt='"list"')}, "id", "rejected", id="list"),
     *_of({"a known tool": call(), "an unknown tool": call(name='"never"')}, "before any list", "rejected", listed=False),
     *_of({"a known tool, unreadable": call(params="[]", method=f'"x":"{SMUGGLED}","method":"tools/call"')}, "before any list", "answered", listed=False),
     *_of({"a tool": call(name='"ask_first"')}, "of page two", "rejected", options=LATE),
@@ -262,5 +265,5 @@ ATTEMPTS: tuple[Attempt, ...] = (
     *_of({"with an intent": call(f'{{{OK},"a":"{SMUGGLED}"}}')}, "a server without a list", "rejected", listed=False, options={"own_list_error": True}, good=""),
     *_of({"Content-Length": f"Content-Length: {len(call())}\r\n\r\n{call()}"}, "framed", "any"),
     Attempt(name="pieces: after half a line", sent=call()[:40].encode() + call()[40:].encode() + b"\n"),
-    Attempt(name="pieces: two lines in one", sent=f"{call()}\n{call(id='7')}\n".encode(), expected="any"),
+    Attempt(name="pieces: two lines in one", sent=f"{call()}\n{call(spelt='7')}\n".encode(), expected="any"),
 )  # fmt: skip

@@ -1,5 +1,8 @@
 """Conversations in which the client says odd things; the server receives each byte for byte, without our two fields."""
 
+# A raw message is a line of its own, however long.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from mcp_scenarios import REASONED, STATED, Scenario, both, call, handshake, notify, request, say, trickle
@@ -100,23 +103,25 @@ def _batch(*parts: str) -> str:
     return "[" + " , ".join(parts) + "]"
 
 
-def _call(arguments: str, id: str = "7") -> str:
-    return f'{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{arguments}}}}}'
+def _call(arguments: str, spelt: str = "7") -> str:
+    return (
+        f'{{"jsonrpc":"2.0","id":{spelt},"method":"tools/call","params":{{"name":"echo","arguments":{arguments}}}}}'
+    )
 
 
 PING = '{"jsonrpc":"2.0","id":6,"method":"ping"}'
 
 FROM_CLIENT = (
-    *(Scenario(name=f"client line: {name}", steps=(*handshake("2025-03-26"), say(text), request("ping", id="9")))
+    *(Scenario(name=f"client line: {name}", steps=(*handshake("2025-03-26"), say(text), request("ping", spelt="9")))
       for name, text in LINES.items()),
     *(Scenario(name=f"method: {method}", steps=(*handshake(), request(method, params), call("echo"))) for method, params in METHODS.items()),
-    *(Scenario(name=f"id of a call: {name}", steps=(*handshake(), call("echo", '{"a":1.0}', id=id, hears=('"result":{"content"',)), request("ping", id='"end"')))
-      for name, id in IDS.items()),
-    *(Scenario(name=f"id of a list: {name}", lists=('"tools":',), steps=(*handshake(), request("tools/list", id=id, answered=False), request("ping", id='"end"')))
-      for name, id in IDS.items()),
-    *(Scenario(name=f"arguments: {name}", steps=(*handshake(), call("echo", text), call("echo", text, id="8", last=True)))
+    *(Scenario(name=f"id of a call: {name}", steps=(*handshake(), call("echo", '{"a":1.0}', spelt=spelt, hears=('"result":{"content"',)), request("ping", spelt='"end"')))
+      for name, spelt in IDS.items()),
+    *(Scenario(name=f"id of a list: {name}", lists=('"tools":',), steps=(*handshake(), request("tools/list", spelt=spelt, answered=False), request("ping", spelt='"end"')))
+      for name, spelt in IDS.items()),
+    *(Scenario(name=f"arguments: {name}", steps=(*handshake(), call("echo", text), call("echo", text, spelt="8", last=True)))
       for name, text in ARGUMENTS.items()),
-    *(Scenario(name=f"intent: {name}", steps=(*handshake(), call("echo", '{"a":1.0,"b":[]}', stated=stated), call("echo", '{"a":1.0}', id="8", stated=stated, last=True)))
+    *(Scenario(name=f"intent: {name}", steps=(*handshake(), call("echo", '{"a":1.0,"b":[]}', stated=stated), call("echo", '{"a":1.0}', spelt="8", stated=stated, last=True)))
       for name, stated in STATEMENTS.items()),
     Scenario(name="intent: in the middle, with spaces", steps=(*handshake(), both(_call('{ "a": 1.0, "b": 2 }'), _call(f'{{ "a": 1.0, {STATED}, "b": 2 }}'), '"id":7,'))),
     Scenario(name="intent: two fields apart", steps=(*handshake(), both(_call('{"a":1.0,"b":2}'), _call(f'{{{STATED},"a":1.0,{REASONED},"b":2}}'), '"id":7,'))),
@@ -142,10 +147,10 @@ FROM_CLIENT = (
     Scenario(name="batch: with odd members", steps=(*handshake("2025-03-26"), say(_batch(PING, "1.0", "null"), '"id":6,'))),
     Scenario(name="cancellation: honoured", steps=(*handshake(), call("hold", "{}", hears=()), notify("notifications/cancelled", '{"requestId":7,"reason":"r"}'), request("ping"))),
     Scenario(name="cancellation: ignored", steps=(*handshake(), call("hold", '{"ignore":true}', hears=()), notify("notifications/cancelled", '{"requestId":7}'), request("ping"))),
-    Scenario(name="cancellation: of a text id", steps=(*handshake(), call("hold", "{}", id='"a"', hears=()), notify("notifications/cancelled", '{"requestId":"a"}'), request("ping"))),
+    Scenario(name="cancellation: of a text id", steps=(*handshake(), call("hold", "{}", spelt='"a"', hears=()), notify("notifications/cancelled", '{"requestId":"a"}'), request("ping"))),
     Scenario(name="cancellation: of nothing", steps=(*handshake(), notify("notifications/cancelled", '{"requestId":"never"}'), request("ping"))),
-    Scenario(name="order: answers the other way round", steps=(*handshake(), call("hold", "{}", id="1", hears=()), call("hold", "{}", id='"1"', hears=()), call("release", id="2", hears=("released all",)))),
-    Scenario(name="order: one id for two calls", steps=(*handshake(), call("hold", "{}", id="1", hears=()), call("echo", '{"a":1.0}', id="1"), call("release", id="2", hears=("released all",)))),
+    Scenario(name="order: answers the other way round", steps=(*handshake(), call("hold", "{}", spelt="1", hears=()), call("hold", "{}", spelt='"1"', hears=()), call("release", spelt="2", hears=("released all",)))),
+    Scenario(name="order: one id for two calls", steps=(*handshake(), call("hold", "{}", spelt="1", hears=()), call("echo", '{"a":1.0}', spelt="1"), call("release", spelt="2", hears=("released all",)))),
     *(Scenario(name=f"progress: token {token}", steps=(*handshake(), call("progress", '{"steps":3}', more=f',"_meta":{{"progressToken":{token}}}'), request("ping")))
       for token in ("1", '"t"', "0", "1.50", '"list"', "7")),
 )  # fmt: skip

@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -42,7 +43,10 @@ class Silence(AssertionError):
 
 
 class Peer:
-    """A child process spoken to in raw bytes. Leaving the `with` block ends it, and what it left running in its group."""
+    """A child process spoken to in raw bytes.
+
+    Leaving the `with` block ends it, and what it left running in its group.
+    """
 
     def __init__(
         self,
@@ -77,10 +81,8 @@ class Peer:
         return self
 
     def __exit__(self, *_: object) -> None:
-        try:
+        with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         self.process.wait(self.patience)
         for reader in self._readers:
             reader.join(self.patience)
@@ -163,9 +165,7 @@ class Peer:
             reader.join(self.patience)
             if reader.is_alive():
                 raise Silence("the program ended, but one that it started holds its output open")
-        return Outcome(
-            stdout=self.heard(), stderr=self.heard("stderr"), code=code if code >= 0 else 128 - code
-        )
+        return Outcome(stdout=self.heard(), stderr=self.heard("stderr"), code=code if code >= 0 else 128 - code)
 
 
 def is_running(pid: int) -> bool:

@@ -1,5 +1,8 @@
 """Conversations in which the server says odd things; the proxy passes each on byte for byte."""
 
+# A raw message is a line of its own, however long.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 from mcp_scenarios import Scenario, call, handshake, notify, raw, request, say
@@ -128,16 +131,22 @@ ASKED = {
     "a task of the client": ('"method":"tasks/get","params":{"taskId":"c"}', '"result":{"taskId":"c","status":"working"}'),
 }  # fmt: skip
 
-ASKED_IDS = {"an own id": '"s-1"', "the id of the call": "7", "the id of the handshake": '"init"', "id 0": "0", "a float": "1.0"}
+ASKED_IDS = {
+    "an own id": '"s-1"',
+    "the id of the call": "7",
+    "the id of the handshake": '"init"',
+    "id 0": "0",
+    "a float": "1.0",
+}
 
 
-def _ask(asked: str, reply: str, id: str) -> tuple:
+def _ask(asked: str, reply: str, spelt: str) -> tuple:
     method = asked.partition(",")[0]
     return (
         *handshake("2025-11-25"),
-        call("ask", f'{{"id":{id},{asked}}}', hears=(method,)),
-        say(f'{{"jsonrpc":"2.0","id":{id},{reply}}}', '"id":7,"result":{"content"'),
-        request("ping", id="8"),
+        call("ask", f'{{"id":{spelt},{asked}}}', hears=(method,)),
+        say(f'{{"jsonrpc":"2.0","id":{spelt},{reply}}}', '"id":7,"result":{"content"'),
+        request("ping", spelt="8"),
     )
 
 
@@ -151,7 +160,7 @@ FROM_SERVER = (
         Scenario(
             name=f"server line: {name}",
             # Said while a request is open and while none is, because a proxy may look closer at the one than the other.
-            steps=(*handshake(), call("emit", _spoken(text), hears=("emitted",)), request("ping", id="8")),
+            steps=(*handshake(), call("emit", _spoken(text), hears=("emitted",)), request("ping", spelt="8")),
         )
         for name, text in LINES.items()
     ),
@@ -163,7 +172,7 @@ FROM_SERVER = (
     *(Scenario(name=f"large: {name}", steps=(*handshake(), call("build", arguments), request("ping")))
       for name, arguments in BUILT.items()),
     *(Scenario(name=f"server asks: {what}", steps=_ask(asked, reply, "7")) for what, (asked, reply) in ASKED.items()),
-    *(Scenario(name=f"server asks: under {spelt}", steps=_ask(*ASKED["sampling"], id)) for spelt, id in ASKED_IDS.items()),
+    *(Scenario(name=f"server asks: under {what}", steps=_ask(*ASKED["sampling"], spelt)) for what, spelt in ASKED_IDS.items()),
     Scenario(name="server line: 5,000 lines at once", steps=(*handshake(), call("emit", raw('{"jsonrpc":"2.0","method":"n"}\n', 5_000), hears=("emitted",)))),
     Scenario(name="server line: a banner before everything", options={"before": "Starting…\n\n{\n"}, steps=(*handshake(), call("echo"))),
     Scenario(name="server line: a line of 5 MB that is no JSON", steps=(*handshake(), call("emit", raw("x", 5_000_000), hears=("emitted",)))),
@@ -172,5 +181,5 @@ FROM_SERVER = (
     Scenario(name="server: spaces in its list", options={"pretty": True}, steps=(*handshake(), call("echo"))),
     Scenario(name="server: noise on its standard error", options={"stderr": "warning: ü\n" * 2_000}, steps=(*handshake(), call("echo"))),
     Scenario(name="server asks: roots after a notification", steps=(*handshake(), notify("notifications/roots/list_changed"),
-             say('{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}'), request("ping", id="1"))),
+             say('{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}'), request("ping", spelt="1"))),
 )  # fmt: skip

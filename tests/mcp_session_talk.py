@@ -1,12 +1,29 @@
 """Conversations about eras, lists of tools, tasks, and how a server starts and ends."""
 
+# A raw message is a line of its own, however long.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import signal
 import sys
 from pathlib import Path
 
-from mcp_scenarios import ENVELOPE, MODERN, REASONED, STATED, Scenario, call, end, handshake, hear, notify, request, say, send_signal
+from mcp_scenarios import (
+    ENVELOPE,
+    MODERN,
+    REASONED,
+    STATED,
+    Scenario,
+    call,
+    end,
+    handshake,
+    hear,
+    notify,
+    request,
+    say,
+    send_signal,
+)
 
 sys.path.append(str(Path(__file__).parent / "hosts" / "mcp"))
 
@@ -29,7 +46,7 @@ def _schema(name: str) -> Scenario:
         options={"catalogue": f"schema:{name}"},
         same=KEPT & {name},
         changed_inside=frozenset({*COMPOSED, MARKED}) & {name},
-        steps=(*handshake(), call(name, OWN_ARGUMENTS if own else SAMPLE, intent=not own and name not in KEPT, stated=STATED if name == "counted" else BOTH), call("last", SAMPLE, id="8")),
+        steps=(*handshake(), call(name, OWN_ARGUMENTS if own else SAMPLE, intent=not own and name not in KEPT, stated=STATED if name == "counted" else BOTH), call("last", SAMPLE, spelt="8")),
     )  # fmt: skip
 
 
@@ -46,16 +63,16 @@ ERAS = (
     Scenario(name="era: an unknown version", steps=(request("server/discover", f'{{{ENVELOPE.replace("2026-07-28", "2031-01-01")}}}'), *MODERN)),
     Scenario(name="era: discovery refused, then a handshake", options={"era": "handshake"},
              steps=(request("server/discover", f"{{{ENVELOPE}}}"), *handshake(), call("echo"))),
-    Scenario(name="era: both in one session", steps=(*MODERN, *handshake(), call("echo", more=META), call("echo", id="8"))),
+    Scenario(name="era: both in one session", steps=(*MODERN, *handshake(), call("echo", more=META), call("echo", spelt="8"))),
     Scenario(name="era: a question in a result, and the retry", steps=_modern(
         call("ask_first", '{"a":1.0}', more=META),
-        call("ask_first", '{"a":1.0}', id="8", more=f',"inputResponses":{{"who":{{"action":"accept","content":{{"name":"n"}}}}}},"requestState":"c3RhdGU=:9"{META}'))),
+        call("ask_first", '{"a":1.0}', spelt="8", more=f',"inputResponses":{{"who":{{"action":"accept","content":{{"name":"n"}}}}}},"requestState":"c3RhdGU=:9"{META}'))),
     Scenario(name="era: a retry with the state alone", steps=_modern(
-        call("ask_first", "{}", more=META), call("ask_first", "{}", id="8", more=f',"requestState":"load"{META}'))),
+        call("ask_first", "{}", more=META), call("ask_first", "{}", spelt="8", more=f',"requestState":"load"{META}'))),
     Scenario(name="era: a retry under the old id", steps=_modern(
         call("ask_first", "{}", more=META), call("ask_first", "{}", more=f',"requestState":"load"{META}'))),
     Scenario(name="era: a subscription", steps=_modern(
-        request("subscriptions/listen", f'{{{ENVELOPE},"notifications":{{"toolsListChanged":true}}}}', id='"sub"', answered=False),
+        request("subscriptions/listen", f'{{{ENVELOPE},"notifications":{{"toolsListChanged":true}}}}', spelt='"sub"', answered=False),
         hear("acknowledged", "list_changed"), call("echo", more=META),
         notify("notifications/cancelled", f'{{{ENVELOPE},"requestId":"sub"}}'), hear('"id":"sub"'))),
 )  # fmt: skip
@@ -63,17 +80,17 @@ ERAS = (
 TASKS = (
     Scenario(name="task: made, polled and read", steps=(*handshake("2025-11-25"),
              call("slow_task", '{"a":1.0}', more=',"task":{"ttl":6e4}'), hear("tasks/status"),
-             request("tasks/get", '{"taskId":"task-0"}', id="8"), request("tasks/get", '{"taskId":"task-0"}', id="9"),
-             request("tasks/list", id="10"), request("tasks/result", '{"taskId":"task-0"}', id="11"), request("ping", id="12"))),
+             request("tasks/get", '{"taskId":"task-0"}', spelt="8"), request("tasks/get", '{"taskId":"task-0"}', spelt="9"),
+             request("tasks/list", spelt="10"), request("tasks/result", '{"taskId":"task-0"}', spelt="11"), request("ping", spelt="12"))),
     Scenario(name="task: cancelled", steps=(*handshake("2025-11-25"),
              call("slow_task", '{"a":1.0}', more=',"task":{}'), hear("tasks/status"),
-             request("tasks/cancel", '{"taskId":"task-0"}', id="8"), request("tasks/get", '{"taskId":"task-0"}', id="9"))),
+             request("tasks/cancel", '{"taskId":"task-0"}', spelt="8"), request("tasks/get", '{"taskId":"task-0"}', spelt="9"))),
     Scenario(name="task: two at once", steps=(*handshake("2025-11-25"),
-             call("slow_task", '{"a":1}', more=',"task":{}'), call("slow_task", '{"a":2}', id="8", more=',"task":{}'),
-             request("tasks/result", '{"taskId":"task-1"}', id="9"), request("tasks/result", '{"taskId":"task-0"}', id="10"))),
+             call("slow_task", '{"a":1}', more=',"task":{}'), call("slow_task", '{"a":2}', spelt="8", more=',"task":{}'),
+             request("tasks/result", '{"taskId":"task-1"}', spelt="9"), request("tasks/result", '{"taskId":"task-0"}', spelt="10"))),
     Scenario(name="task: unknown", steps=(*handshake("2025-11-25"), request("tasks/get", '{"taskId":"no"}'))),
     Scenario(name="task: read twice", steps=(*handshake("2025-11-25"), call("slow_task", more=',"task":{}'),
-             request("tasks/result", '{"taskId":"task-0"}', id="8"), request("tasks/result", '{"taskId":"task-0"}', id="9"))),
+             request("tasks/result", '{"taskId":"task-0"}', spelt="8"), request("tasks/result", '{"taskId":"task-0"}', spelt="9"))),
     Scenario(name="task: never read", steps=(*handshake("2025-11-25"), call("slow_task", more=',"task":{}'))),
 )  # fmt: skip
 
@@ -82,24 +99,24 @@ LISTS = (
     *(Scenario(name=f"name: {what}", options={"catalogue": "names"}, steps=(*handshake(), call(name, '{"a":1.0}')))
       for what, name in NAMES.items()),
     Scenario(name="list: page by page", options={"page": 3}, steps=(*handshake(),
-             *(request("tools/list", f'{{"cursor":"page:{n}"}}', id=f'"list-{n}"') for n in (3, 6, 9, 12)), call("slow_task"))),
-    Scenario(name="list: a tool of page two", options={"page": 10}, steps=(*handshake(), request("tools/list", '{"cursor":"page:10"}', id='"list-10"'), call("ask_first", '{"a":1.0}'))),
-    Scenario(name="list: changes between pages", options={"page": 1, "shift": "changed"}, steps=(*handshake(), request("tools/list", '{"cursor":"page:1"}', id='"list-1"'), call("newcomer"))),
-    Scenario(name="list: an unknown cursor", asks=True, options={"page": 3}, steps=(*handshake(), request("tools/list", '{"cursor":"page:99"}', id='"list-99"'), call("echo"))),
-    Scenario(name="list: with a cursor that is empty", steps=(*handshake(), request("tools/list", '{"cursor":""}', id='"list-0"'))),
-    Scenario(name="list: page two again", asks=True, options={"page": 10}, steps=(*handshake(), request("tools/list", '{"cursor":"page:10"}', id='"list-10"'),
-             request("tools/list", '{"cursor":"page:10"}', id='"list-11"'), call("echo", '{"a":1.0}'), call("ask_first", '{"a":1.0}', id="8"))),
-    Scenario(name="list: not waited for", asks=True, steps=(*handshake(lists=False), request("tools/list", id='"list"', answered=False), call("echo", '{"a":1.0}'))),
-    Scenario(name="list: a second one not waited for", steps=(*handshake(), request("tools/list", id='"list-2"', answered=False), call("echo", '{"a":1.0}'))),
+             *(request("tools/list", f'{{"cursor":"page:{n}"}}', spelt=f'"list-{n}"') for n in (3, 6, 9, 12)), call("slow_task"))),
+    Scenario(name="list: a tool of page two", options={"page": 10}, steps=(*handshake(), request("tools/list", '{"cursor":"page:10"}', spelt='"list-10"'), call("ask_first", '{"a":1.0}'))),
+    Scenario(name="list: changes between pages", options={"page": 1, "shift": "changed"}, steps=(*handshake(), request("tools/list", '{"cursor":"page:1"}', spelt='"list-1"'), call("newcomer"))),
+    Scenario(name="list: an unknown cursor", asks=True, options={"page": 3}, steps=(*handshake(), request("tools/list", '{"cursor":"page:99"}', spelt='"list-99"'), call("echo"))),
+    Scenario(name="list: with a cursor that is empty", steps=(*handshake(), request("tools/list", '{"cursor":""}', spelt='"list-0"'))),
+    Scenario(name="list: page two again", asks=True, options={"page": 10}, steps=(*handshake(), request("tools/list", '{"cursor":"page:10"}', spelt='"list-10"'),
+             request("tools/list", '{"cursor":"page:10"}', spelt='"list-11"'), call("echo", '{"a":1.0}'), call("ask_first", '{"a":1.0}', spelt="8"))),
+    Scenario(name="list: not waited for", asks=True, steps=(*handshake(lists=False), request("tools/list", spelt='"list"', answered=False), call("echo", '{"a":1.0}'))),
+    Scenario(name="list: a second one not waited for", steps=(*handshake(), request("tools/list", spelt='"list-2"', answered=False), call("echo", '{"a":1.0}'))),
     Scenario(name="list: empty", options={"catalogue": "none"}, steps=handshake()),
     Scenario(name="list: refused", options={"own_list_error": True}, steps=(*handshake(), call("echo", intent=False))),
-    Scenario(name="list: changes after a call", steps=(*handshake(), call("echo"), call("change", id="8"), call("echo", id="9"),
-             request("tools/list", id='"list-2"'), call("echo", id="10"), call("newcomer", id="11"))),
+    Scenario(name="list: changes after a call", steps=(*handshake(), call("echo"), call("change", spelt="8"), call("echo", spelt="9"),
+             request("tools/list", spelt='"list-2"'), call("echo", spelt="10"), call("newcomer", spelt="11"))),
     Scenario(name="list: another schema under the same name", options={"catalogue": "schema:simple", "then": "schema:closed"},
-             steps=(*handshake(), call("simple", SAMPLE), call("change", id="8", intent=False), request("tools/list", id='"list-2"'), call("closed", SAMPLE, id="9"))),
-    Scenario(name="list: asked twice at once", steps=(*handshake(), request("tools/list", id='"list-2"', answered=False), request("tools/list", id='"list-3"'), call("echo"))),
+             steps=(*handshake(), call("simple", SAMPLE), call("change", spelt="8", intent=False), request("tools/list", spelt='"list-2"'), call("closed", SAMPLE, spelt="9"))),
+    Scenario(name="list: asked twice at once", steps=(*handshake(), request("tools/list", spelt='"list-2"', answered=False), request("tools/list", spelt='"list-3"'), call("echo"))),
     Scenario(name="list: two tools of one name", options={"catalogue": "twins"}, either=frozenset({"twin"}), steps=(*handshake(), call("echo"))),
-    Scenario(name="list: 1 MB of schema", options={"catalogue": "schema:large"}, steps=(*handshake(), request("tools/list", id='"list-2"'))),
+    Scenario(name="list: 1 MB of schema", options={"catalogue": "schema:large"}, steps=(*handshake(), request("tools/list", spelt='"list-2"'))),
     Scenario(name="list: all schemas at once", options={"catalogue": "schemas"}, same=KEPT, changed_inside=frozenset({*COMPOSED, MARKED}), steps=handshake()),
 )  # fmt: skip
 
@@ -136,7 +153,7 @@ ENDINGS = (
     _shell("standard error", "echo one >&2; printf two >&2; exit 4"),
     _shell("exit at once", "exit 6"),
     _shell("only text", "echo hello; cat; printf bye"),
-    Scenario(name="process: a program that gives everything back", command=(*SH, "exec cat"), steps=(request("ping", id="1"), notify("x", '{"n":1.0}'), request("x", '{"a":[1e5]}', id='"b"'))),
+    Scenario(name="process: a program that gives everything back", command=(*SH, "exec cat"), steps=(request("ping", spelt="1"), notify("x", '{"n":1.0}'), request("x", '{"a":[1e5]}', spelt='"b"'))),
 )  # fmt: skip
 
 SESSIONS = (*ERAS, *TASKS, *LISTS, *ENDINGS)

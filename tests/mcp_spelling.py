@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+', re.DOTALL)
@@ -29,7 +30,7 @@ def _skip(matches: Iterator[re.Match[str]], first: re.Match[str]) -> int:
 
 
 def value_span(text: str, *path: str | int) -> tuple[int, int] | None:
-    """Return (start, end) of the value at `path`, or None where there is none; of doubled keys the last one counts."""
+    """Return (start, end) of the value at `path`, or None where there is none; of doubled keys the last counts."""
     found: tuple[int, int] | None = (0, len(text))
     for step in path:
         if found is None:
@@ -59,15 +60,9 @@ def children(text: str, within: tuple[int, int]) -> dict[str | int, tuple[int, i
     return found
 
 
-class Spelled(str):
-    """A number as it is written, so that 1.0 and 1 are two."""
-
-    __slots__ = ()
-
-
 def ordered(text: str) -> Any:
-    """Parse JSON so that order, doubled keys and the spelling of numbers count when two values are compared."""
-    return json.loads(text, object_pairs_hook=_pairs, parse_int=Spelled, parse_float=Spelled, parse_constant=Spelled)
+    """Parse JSON so that order, doubled keys and every digit count when two values are compared."""
+    return json.loads(text, object_pairs_hook=_pairs, parse_int=Decimal, parse_float=Decimal)
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> tuple[Any, ...]:

@@ -1,11 +1,16 @@
 """The tools that the hostile server lists, as raw JSON: the bytes of a schema are what the tests look at."""
 
+# A raw message is a line of its own, however long.
+# ruff: noqa: E501
+
 from __future__ import annotations
 
 import json
 
 
-def tool(name: str, schema: str | None = '{"type":"object","properties":{"text":{"type":"string"}}}', more: str = "") -> str:
+def tool(
+    name: str, schema: str | None = '{"type":"object","properties":{"text":{"type":"string"}}}', more: str = ""
+) -> str:
     """Spell one tool; `schema` None leaves `inputSchema` out, `more` stands after it."""
     head = f'{{"name":{json.dumps(name)},"description":"Does {len(name)} things"'
     return head + ("" if schema is None else f',"inputSchema":{schema}') + more + "}"
@@ -17,7 +22,6 @@ TEXT = '"properties":{"text":{"type":"string"}}'
 
 def _nested(levels: int) -> str:
     return '{"type":"object","properties":{"a":' * levels + "{}" + "}}" * levels
-
 
 
 SCHEMAS: dict[str, str | None] = {
@@ -124,7 +128,10 @@ PLAIN = [
     ),
 ]
 
-CHANGED = [tool("echo", '{"type":"object","properties":{"words":{"type":"array"}},"required":["words"]}'), tool("newcomer")]
+CHANGED = [
+    tool("echo", '{"type":"object","properties":{"words":{"type":"array"}},"required":["words"]}'),
+    tool("newcomer"),
+]
 
 TWINS = [tool("echo"), tool("twin"), tool("twin", SCHEMAS["own_intent"]), tool("twin", SCHEMAS["closed"])]
 

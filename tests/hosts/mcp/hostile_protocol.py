@@ -101,7 +101,9 @@ class HostileServer:
                 select.select([], [], [], PATIENCE)
             case "late":
                 select.select([], [], [], 0.2)
-                self.line('{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"late"}}')
+                self.line(
+                    '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"late"}}'
+                )
                 for held in self.held.values():
                     self.answer(held, text_result("late"))
             case "unfinished":
@@ -173,7 +175,8 @@ class HostileServer:
             self.error(message["id"], -32022, "Unsupported version", f'{{"supported":["{MODERN}"],"requested":"x"}}')
             return
         self.answer(
-            message, f'{{"supportedVersions":["{MODERN}"],"capabilities":{CAPABILITIES},"ttlMs":1e3,"cacheScope":"public"}}'
+            message,
+            f'{{"supportedVersions":["{MODERN}"],"capabilities":{CAPABILITIES},"ttlMs":1e3,"cacheScope":"public"}}',
         )
 
     def on_tools_list(self, message: dict[str, Any]) -> None:
@@ -190,7 +193,10 @@ class HostileServer:
         more = f',"nextCursor":"page:{start + size}"' if start + size < len(tools) else ""
         gap = "  " if self.options.get("pretty") else ""
         hints = ',"ttlMs":300000,"cacheScope":"private"' if ENVELOPE in (params.get("_meta") or {}) else ""
-        self.answer(message, f'{{{gap}"tools"{gap}:{gap}[{gap}' + f",{gap}".join(page) + f'{gap}]{more}{hints},"_meta":{{"n":1.0}}}}')
+        self.answer(
+            message,
+            f'{{{gap}"tools"{gap}:{gap}[{gap}' + f",{gap}".join(page) + f'{gap}]{more}{hints},"_meta":{{"n":1.0}}}}',
+        )
 
     def on_subscriptions_listen(self, message: dict[str, Any]) -> None:
         self.listens[spell(message["id"])] = message
@@ -203,7 +209,10 @@ class HostileServer:
     def on_notifications_cancelled(self, message: dict[str, Any]) -> None:
         request_id = spell(message["params"]["requestId"])
         if listen := self.listens.pop(request_id, None):
-            self.answer(listen, f'{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/subscriptionId":{request_id}}}}}')
+            self.answer(
+                listen,
+                f'{{"resultType":"complete","_meta":{{"io.modelcontextprotocol/subscriptionId":{request_id}}}}}',
+            )
         held = self.held.get(request_id)
         if held is not None and (held["params"].get("arguments") or {}).get("ignore"):
             self.answer(self.held.pop(request_id), text_result("not cancelled"))
@@ -221,7 +230,8 @@ class HostileServer:
 
     def spell_task(self, task_id: str) -> str:
         status = self.tasks[task_id]["status"]
-        return f'{{"taskId":"{task_id}","status":"{status}","createdAt":{WHEN},"lastUpdatedAt":{WHEN},"ttl":6e4,"pollInterval":1}}'
+        times = f'"createdAt":{WHEN},"lastUpdatedAt":{WHEN},"ttl":6e4,"pollInterval":1'
+        return f'{{"taskId":"{task_id}","status":"{status}",{times}}}'
 
     def on_tasks_get(self, message: dict[str, Any]) -> None:
         task_id = message["params"]["taskId"]

@@ -20,7 +20,9 @@ from hostile_protocol import HostileServer
 
 def main() -> None:
     sys.setrecursionlimit(5_000)
-    options: dict[str, Any] = {key: _plain(value) for key, value in read(sys.argv[1] if sys.argv[1:] else "{}").items()}
+    options: dict[str, Any] = {
+        key: _plain(value) for key, value in read(sys.argv[1] if sys.argv[1:] else "{}").items()
+    }
     options["argv"] = sys.argv
     if options.get("ignore_term"):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -113,7 +113,9 @@ def _change(server: Peer, call: dict[str, Any]) -> None:
 
 def _inside(server: Peer, call: dict[str, Any]) -> None:
     """Tell what the server was started with."""
-    handlers = {number.name: str(signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)}
+    handlers = {
+        number.name: str(signal.getsignal(number)) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1)
+    }
     told = {
         "environment": dict(os.environ),
         "cwd": os.getcwd(),
@@ -166,7 +168,9 @@ def _ask_first(server: Peer, call: dict[str, Any]) -> None:
         server.answer(call, text_result(spell([params.get("requestState"), params.get("inputResponses")])))
         return
     wanted = '{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}'
-    question = f'{{"method":"elicitation/create","params":{{"mode":"form","message":"Who?","requestedSchema":{wanted}}}}}'
+    question = (
+        f'{{"method":"elicitation/create","params":{{"mode":"form","message":"Who?","requestedSchema":{wanted}}}}}'
+    )
     server.answer(
         call,
         f'{{"resultType":"input_required","inputRequests":{{"who":{question},"roots":{{"method":"roots/list"}}}},'

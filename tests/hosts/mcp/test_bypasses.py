@@ -12,7 +12,7 @@ import pytest
 from mcp_attempts import ATTEMPTS, FIRST, OK, STATED, Attempt, call
 from mcp_lenient import SMUGGLED, smuggled_calls
 from mcp_peer import Peer, lines_of
-from mcp_scenarios import Run, environment, handshake, server_command, wrapped_command
+from mcp_scenarios import ENVELOPE, Run, environment, handshake, server_command, wrapped_command
 
 ABREAST = 2 * (os.cpu_count() or 1)
 GOOD = '"id":"good",'
@@ -39,7 +39,7 @@ def make(attempt: Attempt, folder: Path) -> tuple[Run, list[bytes]]:
         peer.send(attempt.sent)
         if attempt.good:
             name = json.dumps(attempt.good)
-            peer.send(call(f'{{{OK},"a":"good"}}', name=name, id='"good"', more="").encode() + b"\n")
+            peer.send(call(f'{{{OK},"a":"good"}}', name=name, spelt='"good"', more="").encode() + b"\n")
             peer.wait_for(GOOD.encode())
         elif attempt.expected != "silent":
             peer.wait_for(b'"id":')
@@ -120,7 +120,7 @@ def test_a_batch_keeps_its_good_calls_and_answers_the_others(tmp_path: Path):
     with opened(tmp_path, Attempt(name="", sent=b"")) as peer:
         for step in handshake("2025-03-26"):
             step(peer, True)
-        peer.send(f'[{call(STATED, id="8", more="")},{call()}]\n'.encode())
+        peer.send(f"[{call(STATED, id='8', more='')},{call()}]\n".encode())
         peer.wait_for(b'"id":8,')
         outcome = peer.finish()
     received = (tmp_path / "record").read_bytes()
@@ -179,13 +179,13 @@ def test_a_tool_that_no_page_has_shown_yet_is_asked_for(tmp_path: Path, listed: 
         answer = json.loads(peer.wait_for(b'"id":7,'))
         outcome = peer.finish()
     assert answer["result"] == {"content": [{"type": "text", "text": '{"a":"stated"}'}]}
-    assert len(lines_of(outcome.stdout)) == (3 if listed else 2)  # the client hears nothing of lists that are not its own
+    # The client hears nothing of lists that are not its own.
+    assert len(lines_of(outcome.stdout)) == (3 if listed else 2)
 
 
 def test_a_list_of_the_proxy_s_own_says_what_the_call_said_of_its_era(tmp_path: Path):
-    envelope = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
     with opened(tmp_path, Attempt(name="", sent=b"")) as peer:
-        peer.send(call(STATED, more=f",{envelope}").encode() + b"\n")
+        peer.send(call(STATED, more=f",{ENVELOPE}").encode() + b"\n")
         answer = json.loads(peer.wait_for(b'"id":7,'))
         peer.finish()
     assert answer["result"]["resultType"] == "complete"
@@ -195,13 +195,13 @@ def test_a_list_of_the_proxy_s_own_says_what_the_call_said_of_its_era(tmp_path: 
 
 
 def test_a_retry_states_its_intent_again_and_arrives_without_it(tmp_path: Path):
-    retry = call(STATED, name='"ask_first"', id="8", more=',"requestState":"load"').encode() + b"\n"
+    retry = call(STATED, name='"ask_first"', spelt="8", more=',"requestState":"load"').encode() + b"\n"
     with opened(tmp_path, Attempt(name="", sent=b"")) as peer:
         for step in handshake():
             step(peer, True)
-        for line, id in ((FIRST, b'"id":7,'), (retry, b'"id":8,')):
+        for line, answer in ((FIRST, b'"id":7,'), (retry, b'"id":8,')):
             peer.send(line)
-            peer.wait_for(id)
+            peer.wait_for(answer)
         peer.finish()
     sent = [json.loads(line)["params"] for line in lines_of((tmp_path / "record").read_bytes())[-2:]]
     assert [params["arguments"] for params in sent] == [{"a": "stated"}] * 2

@@ -5,17 +5,37 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from mcp_client_talk import FROM_CLIENT
-from mcp_scenarios import Run, Scenario, differences, hold_twice
+from mcp_comparing import differences
+from mcp_scenarios import Run, Scenario, hold_twice
 from mcp_server_talk import FROM_SERVER
 from mcp_session_talk import SESSIONS
 
-SCENARIOS = (*FROM_SERVER, *FROM_CLIENT, *SESSIONS)
+STATING = {
+    "batch: calls and others",
+    "call: members round it",
+    "cancellation: honoured",
+    "era: 2026-07-28",
+    "era: a question in a result, and the retry",
+    "list: changes after a call",
+    "list: not waited for",
+    "order: answers the other way round",
+    "result: tools in the result of a call",
+}
+"""Conversations whose every call states an intent, held once more where it is required."""
+
+OPTIONAL = (*FROM_SERVER, *FROM_CLIENT, *SESSIONS)
+STRICT = tuple(
+    replace(scenario, name=f"required, {scenario.name}", wrap=("--policy", "require", *scenario.wrap))
+    for scenario in OPTIONAL
+    if scenario.name in STATING or scenario.name.startswith(("arguments: ", "task: "))
+)
+SCENARIOS = (*OPTIONAL, *STRICT)
 ABREAST = 2 * (os.cpu_count() or 1)
 """Conversations held at the same time: most of each is waiting for a program to start."""
-
 
 
 @pytest.fixture(scope="module")
