@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from pathlib import Path
+
+from mcp_world import VARIABLE, installed_world
 
 import pi_intent
 from pi_intent.cli.main import SECTIONS
@@ -47,3 +50,9 @@ def test_every_name_we_offer_is_there_and_says_what_it_is():
         offered = getattr(pi_intent, name)
         assert offered.__doc__, name
     assert set(pi_intent.__all__) <= set(dir(pi_intent))
+
+
+def test_ci_has_the_real_mcp_servers_and_clients():
+    world = installed_world()
+    assert world is not None or "CI" not in os.environ, f"run .ci/mcp_world, and set {VARIABLE} to its folder"
+    assert world is None or (world.claude.exists() and world.python.exists()), f"{VARIABLE} is not such a folder"

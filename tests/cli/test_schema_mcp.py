@@ -12,8 +12,9 @@ import pytest
 
 SERVER = """
 import json, sys
+OWN = {"type": "object", "properties": {"q": {}}, "required": ["q"]}
 TOOLS = [
-    {"name": "find", "description": "Finds \\x1b[31m", "inputSchema": {"properties": {"q": {}}, "required": ["q"]}},
+    {"name": "find", "description": "Finds \\x1b[31m", "inputSchema": OWN},
     {"name": "any", "inputSchema": True},
     {"name": "left_alone", "inputSchema": {"type": "object"}},
 ]
@@ -56,7 +57,7 @@ def test_it_is_what_the_proxy_shows(tmp_path: Path, server: list[str]):
     shown = [{key: tool[key] for key in tool if key not in extra} for tool in document["tools"]]
     assert json.dumps(shown) == json.dumps(listed)
     find, anything, alone = document["tools"]
-    assert find["original"] == {"properties": {"q": {}}, "required": ["q"]}
+    assert find["original"] == {"type": "object", "properties": {"q": {}}, "required": ["q"]}
     assert find["noIntentBecause"] is None
     assert 60 <= find["added"] <= 75
     assert (anything["added"], anything["noIntentBecause"]) == (

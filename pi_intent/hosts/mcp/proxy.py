@@ -178,27 +178,26 @@ class Proxy:
         if not isinstance(message, dict) or "method" not in message:
             return []
         method, params = message["method"], message.get("params")
-        raw_id = wire.raw_member(text, start, "id") if "id" in message else None
         if isinstance(message, Repeated) or isinstance(params, Repeated):
             why = f"{_NOT_PASSED_ON}: a key stands twice in it"
-            raise _Refused(error_answer(raw_id, INVALID_REQUEST, why) if raw_id is not None else None)
-        if self._on_hello is not None and raw_id is not None:
+            raise _Refused(_error(text, start, message, INVALID_REQUEST, why))
+        if self._on_hello is not None and "id" in message:
             hello, self._on_hello = self._on_hello, None
             hello(client_name(params))
         if method == "tools/call":
-            return self._called(text, start, message, raw_id)
-        if raw_id is not None:
+            return self._called(text, start, message)
+        if "id" in message:
             self._requests.add(message["id"], asked_by(method, params))
         elif method == "notifications/cancelled" and isinstance(params, dict):
             self._cancelled(params.get("requestId"))
         return []
 
-    def _called(self, text: str, start: int, message: dict[str, Any], raw_id: str | None) -> list[Cut]:
+    def _called(self, text: str, start: int, message: dict[str, Any]) -> list[Cut]:
         if not is_call(message):
             if self._tools.settings_for("").policy == "require":
                 why = f"{_NOT_PASSED_ON}: a call needs `params` with the `name` of a tool"
-                raise _Refused(error_answer(raw_id, INVALID_PARAMS, why) if raw_id is not None else None)
-            if raw_id is not None:
+                raise _Refused(_error(text, start, message, INVALID_PARAMS, why))
+            if "id" in message:
                 self._requests.add(message["id"], Asked("other"))
             return []
         params = message["params"]
@@ -211,7 +210,7 @@ class Proxy:
             if settings.policy == "require":
                 why = self._texts.rejections["unlisted"].format(tool=name[:40])
                 self._calls.refuse(tool, arguments, call_id, why)
-                raise self._refusal(raw_id, params, why)
+                raise self._refusal(text, start, message, why)
         state = (name, self._ends.state_of(params))
         try:
             opened = None
@@ -220,8 +219,8 @@ class Proxy:
             if opened is None:
                 opened = self._calls.open(tool, arguments, call_id)
         except (IntentRejected, LedgerError) as error:
-            raise self._refusal(raw_id, params, str(error)) from error
-        if raw_id is not None:
+            raise self._refusal(text, start, message, str(error)) from error
+        if "id" in message:
             self._requests.add(message["id"], Asked("call", opened, state))
         at = wire.value_at(text, start, "params", "arguments") if tool.ours and arguments is not None else None
         if at is None:
@@ -230,11 +229,11 @@ class Proxy:
             return wire.without(text, at, tool.ours)
         return [Cut(*wire.span(text, at), dumped(opened.call.arguments))]
 
-    def _refusal(self, raw_id: str | None, params: dict[str, Any], why: str) -> _Refused:
-        if raw_id is None:
+    def _refusal(self, text: str, start: int, message: dict[str, Any], why: str) -> _Refused:
+        if "id" not in message:
             self._tell(f"a call without an id, which nobody can answer, was not passed on: {why}")
             return _Refused(None)
-        return _Refused(refusal(raw_id, params, why))
+        return _Refused(refusal(wire.raw_member(text, start, "id") or "null", message["params"], why))
 
     def _cancelled(self, request_id: object) -> None:
         self._unlisted.call_off(request_id)
@@ -290,6 +289,11 @@ def _parts(text: str, message: object) -> list[tuple[int, Any]]:
     if not isinstance(message, list):
         return [(start, message)]
     return [(begin, part) for (begin, _), part in zip(wire.items(text, start), message, strict=True)]
+
+
+def _error(text: str, start: int, message: dict[str, Any], code: int, why: str) -> str | None:
+    """Return the error that answers a message, with its id as the client spelt it; None for a notification."""
+    return error_answer(wire.raw_member(text, start, "id") or "null", code, why) if "id" in message else None
 
 
 def _named(error: Exception) -> str:

@@ -1,0 +1,41 @@
+"""Talk to servers with the Python SDK of MCP; runs where that is installed, not in the tests.
+
+Its argument is a list of {"command": […], "mode": "auto" | "legacy", "calls": [{"name", "arguments"}, …]}. Prints for
+each {"protocol", "server", "tools": [[name, schema], …], "results": [{"isError", "text"}, …]}.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+
+from mcp import Client, StdioServerParameters
+
+
+async def visit(task: Any) -> Any:
+    """List the tools of one server, then make the calls one after another."""
+    command, *arguments = task["command"]
+    parameters = StdioServerParameters(command=command, args=arguments, env=dict(os.environ))
+    async with Client(parameters, mode=task["mode"]) as client:
+        listed = await client.list_tools()
+        results = [await client.call_tool(call["name"], call["arguments"]) for call in task["calls"]]
+        return {
+            "protocol": client.protocol_version,
+            "server": client.server_info.name if client.server_info else None,
+            "tools": [[tool.name, tool.input_schema] for tool in listed.tools],
+            "results": [
+                {"isError": bool(result.is_error), "text": "\n".join(part.text for part in result.content)}
+                for result in results
+            ],
+        }
+
+
+async def main() -> None:
+    """Visit the servers side by side."""
+    print(json.dumps(await asyncio.gather(*(visit(task) for task in json.loads(sys.argv[1])))))
+
+
+asyncio.run(main())
