@@ -36,7 +36,8 @@ SkipReason = Literal[
 `malformed_schema`: a keyword holds what is no schema, such as `properties` as a list · `boolean_schema`: it is
 `true` or `false` · `not_an_object`: it describes something other than an object · `owns_intent`: the tool has a
 parameter called `intent` · `pattern_matches_intent`: a rule of `patternProperties` takes the name `intent`, so that
-a plain text may break it · `unreadable_pattern`: a pattern that Python cannot read may be such a rule ·
+a plain text may break it · `unreadable_pattern`: a pattern that Python cannot read, or not in bounded time, may be
+such a rule ·
 `fixed_arguments`: `const` or `enum` lists whole argument objects · `counted_properties`: properties are counted in a
 draft older than 7, which cannot say "one more if there is an intent" · `remote_reference`: what the arguments must
 be stands in another document · `unresolved_reference`: a `$ref` points at nothing · `circular_reference`: a

@@ -13,7 +13,14 @@ from pi_intent.contract.rejections import STOP_AFTER_ROUNDS
 from pi_intent.contract.rounds import Rounds
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import IntentRejected, LedgerError
-from pi_intent.events import ToolExecutionEnd, ToolExecutionStart, ToolExecutionUpdate, ToolIntentUpdate
+from pi_intent.events import (
+    CheckInDecision,
+    CheckInRequest,
+    ToolExecutionEnd,
+    ToolExecutionStart,
+    ToolExecutionUpdate,
+    ToolIntentUpdate,
+)
 from pi_intent.protocols import CallContext, Journal, Settlement
 from pi_intent.sinks import FanOut
 from pi_intent.types import Code, Flag, Host, IntentCall, JSONObject, Policy, Profile, Status
@@ -74,6 +81,16 @@ class OpenCall:
         """Tell that the call goes on, or that it went to the background."""
         if not self.settled:
             self._pipeline.update(self.start, arguments, partial_result, backgrounded)
+
+    def ask(self, request: str) -> None:
+        """Tell that a person is asked before the call runs; `request` is the literal action."""
+        if not self.settled:
+            self._pipeline.asked(self.start, request)
+
+    def decide(self, *, approved: bool, by: str, note: str | None = None) -> None:
+        """Tell the answer to what was asked."""
+        if not self.settled:
+            self._pipeline.decided(self.start, approved=approved, by=by, note=note)
 
     def settle(self, settlement: Settlement) -> None:
         """Tell how the call ended, if nobody has yet. Never raises and awaits nothing."""
@@ -293,6 +310,14 @@ class Pipeline:
                 backgrounded=backgrounded,
             )
         )
+
+    def asked(self, start: ToolExecutionStart, request: str) -> None:
+        """Tell that a person is asked; `OpenCall.ask` is the way to call it."""
+        self.sinks.emit(CheckInRequest(**_identity(start), seq=self._next(), request=request))
+
+    def decided(self, start: ToolExecutionStart, *, approved: bool, by: str, note: str | None) -> None:
+        """Tell what was decided; `OpenCall.decide` is the way to call it."""
+        self.sinks.emit(CheckInDecision(**_identity(start), seq=self._next(), approved=approved, by=by, note=note))
 
     def closed(self, opened: OpenCall, settlement: Settlement, opened_at: int) -> None:
         """Tell how a call ended; `OpenCall.settle` is the way to call it."""

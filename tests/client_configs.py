@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import select
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,6 +128,10 @@ bearer_token_env_var = "TOKEN"
 
 [mcp_servers.far]
 command = "far-server"
+environment_id = "remote"
+
+[mcp_servers.farther]
+command = "far-server"
 experimental_environment = "remote"
 
 [profiles.fast]
@@ -226,6 +232,18 @@ def desk(folder: Path, platform: str = "linux") -> Desk:
     (project / ".git").mkdir(parents=True)
     environ = {"HOME": str(folder / "home"), "PATH": str(folder / "bin")}
     return Desk(surroundings=Surroundings(environ=environ, directory=project, platform=platform))
+
+
+def ends(pid: int) -> bool:
+    """Whether a process has ended, or does so soon: a killed one takes a moment."""
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], 20)[0])
+    finally:
+        os.close(watched)
 
 
 _NOISE = re.compile(r'("(?:[^"\\]|\\.)*")|//[^\r\n]*|/\*.*?\*/', re.DOTALL)

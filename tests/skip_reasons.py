@@ -80,6 +80,11 @@ def _leads_nowhere(root: Any, ref: str) -> bool:
         return True
 
 
+def _has_relative_reference(root: Any) -> bool:
+    refs = [schema["$ref"] for schema in _everywhere(root) if isinstance(schema.get("$ref"), str)]
+    return any(not ref.startswith("#") and "://" not in ref for ref in refs)
+
+
 def _goes_round(root: Any) -> bool:
     def meets(schema: Any, trail: list[Any]) -> bool:
         if any(schema is above for above in trail) and isinstance(schema, dict):
@@ -118,9 +123,7 @@ def _refuses_every_object(root: Any, objects: list[dict[str, Any]]) -> bool:
 
 
 def _lists_objects(root: Any) -> bool:
-    return any(
-        isinstance(value, dict) for s in judges(root) for value in (s.get("const"), *s.get("enum", ()))
-    ) or any(keyword in root for keyword in ("const", "enum"))
+    return any(isinstance(value, dict) for s in judges(root) for value in (s.get("const"), *s.get("enum", ())))
 
 
 def _confirmations(root: Any, objects: list[dict[str, Any]]) -> dict[str, Callable[[], bool]]:
@@ -132,7 +135,9 @@ def _confirmations(root: Any, objects: list[dict[str, Any]]) -> dict[str, Callab
         "pattern_matches_intent": lambda: any(_readable(p) and re.search(p, "intent") for p in _patterns(root)),
         "unreadable_pattern": lambda: not all(_readable(pattern) for pattern in _patterns(root)),
         "fixed_arguments": lambda: _lists_objects(root),
-        "remote_reference": lambda: any(not ref.startswith("#") for ref in _refs(root)),
+        "remote_reference": lambda: (
+            any(not ref.startswith("#") for ref in _refs(root)) or ("$id" in root and _has_relative_reference(root))
+        ),
         "unresolved_reference": lambda: any(ref.startswith("#") and _leads_nowhere(root, ref) for ref in _refs(root)),
         "circular_reference": lambda: _goes_round(root),
         "dynamic_reference": lambda: any(

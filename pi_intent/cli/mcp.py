@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 from importlib import import_module
 
 import click
+
+from pi_intent.labels.printable import printable
 
 # Each has its command under its own name.
 _MODULES = {
@@ -27,7 +30,19 @@ class _Lazy(click.Group):
         command: click.Command = getattr(import_module(_MODULES[cmd_name]), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _MODULES and not args[0].startswith("-"):
+            nearest = difflib.get_close_matches(args[0].lower(), _MODULES, n=1)
+            hint = f"did you mean {nearest[0]}?" if nearest else f"the commands are {', '.join(_MODULES)}."
+            raise click.UsageError(f"there is no command mcp {printable(args[0], width=60)!r}; {hint}", ctx)
+        return super().resolve_command(ctx, args)
 
-@click.group(cls=_Lazy)
-def mcp() -> None:
+
+@click.group(cls=_Lazy, invoke_without_command=True)
+@click.pass_context
+def mcp(ctx: click.Context) -> None:
     """Put intents on the tools of MCP servers, in Claude Code, Codex, Cursor and VS Code."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

@@ -18,7 +18,7 @@ from pi_intent.hosts.mcp.clients.client import Client, ClientName, Scope, Surrou
 from pi_intent.hosts.mcp.clients.known import CLIENTS
 from pi_intent.hosts.mcp.clients.launcher import SHARED, own_launcher
 from pi_intent.hosts.mcp.clients.plan import Planned, State
-from pi_intent.hosts.mcp.clients.wrapping import Launcher
+from pi_intent.hosts.mcp.clients.wrapping import Launcher, is_ours
 from pi_intent.labels.printable import printable
 
 _DONE: dict[State, str] = {
@@ -73,7 +73,7 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
-@click.command()
+@click.command(short_help="Start a client's MCP servers through pi-intent.")
 @_options
 @click.option(
     "--executable",
@@ -105,6 +105,8 @@ def install(
       pi-intent mcp install --client codex --only github
       pi-intent mcp install --client vscode --scope project
     """
+    if executable is not None and not is_ours(executable):
+        raise click.UsageError("--executable must be pi-intent or a path that ends in /pi-intent")
     launchers = (own_launcher(), SHARED) if executable is None else (Launcher(command=executable),) * 2
     request = Request(
         verb="install", launchers=launchers, scopes=scopes, only=only, dry_run=dry_run, verify=not no_verify
@@ -112,7 +114,7 @@ def install(
     _run(CLIENTS[name], request, project, as_json)
 
 
-@click.command()
+@click.command(short_help="Start them without it again.")
 @_options
 def uninstall(
     name: ClientName,
@@ -142,7 +144,7 @@ def uninstall(
 
 
 def _run(client: Client, request: Request, project: Path, as_json: bool) -> None:
-    surroundings = Surroundings(environ=os.environ, directory=project.absolute())
+    surroundings = Surroundings(environ=os.environ, directory=project.resolve())
     try:
         report = change(client, surroundings, request)
     except UnknownServer as error:
@@ -188,37 +190,37 @@ def _warnings(request: Request, report: Report) -> Iterable[str]:
 def _tell(client: Client, request: Request, report: Report, warnings: Iterable[str]) -> None:
     if not report.files:
         looked = ", ".join(_shown(path) for path in report.looked_at)
-        click.echo(f"Nothing to do: {client.title} has no config here; looked for {looked}.")
+        print(f"Nothing to do: {client.title} has no config here; looked for {looked}.")
     for file in report.files:
         _tell_file(client, request, file)
     for one in report.elsewhere:
-        click.echo(f"  ✗ {_name(one.name)} ({_name(one.source)}): left as it is: {one.reason}")
+        print(f"  ✗ {_name(one.name)} ({_name(one.source)}): left as it is: {one.reason}")
     for hint in report.hints:
         complain(f"Note: {hint}.")
     for warning in warnings:
         complain(f"Warning: {warning}.")
     if not request.dry_run and any(file.action == "changed" for file in report.files):
-        click.echo(f"{client.title} starts them so from its next session on.")
+        print(f"{client.title} starts them so from its next session on.")
 
 
 def _tell_file(client: Client, request: Request, file: FileResult) -> None:
     if file.action == "failed":
         complain(f"Error: {file.error}")
         return
-    click.echo(f"{client.title}, {_shown(file.path)}")
+    print(f"{client.title}, {_shown(file.path)}")
     for server in file.servers:
         words = (_WOULD if request.dry_run else _DONE).get(server.state, _DONE[server.state])
         reason = f": {printable(server.reason, width=_WIDTH)}" if server.reason else ""
-        click.echo(f"  {words.format(_of(server))}{reason}")
+        print(f"  {words.format(_of(server))}{reason}")
     if file.action == "unchanged":
-        click.echo("  Nothing to do." if file.servers else "  Nothing to do: there are no servers in it.")
+        print("  Nothing to do." if file.servers else "  Nothing to do: there are no servers in it.")
     elif request.dry_run:
         for line in unified(file.path, file.before, file.after):
-            click.echo(line)
+            print(line)
     elif file.verified:
-        click.echo(f"  {client.title} understands it ({file.verified}).")
+        print(f"  {client.title} understands it ({file.verified}).")
     if file.unverified:
-        click.echo(f"  Not confirmed by {client.title}: {printable(file.unverified, width=_WIDTH)}.")
+        print(f"  Not confirmed by {client.title}: {printable(file.unverified, width=_WIDTH)}.")
 
 
 def _of(server: Planned) -> str:

@@ -24,7 +24,7 @@ _WORDS: dict[Standing, str] = {
 }
 
 
-@click.command()
+@click.command(short_help="Tell which servers are wrapped, and why others are not.")
 @click.option(
     "--client",
     "names",
@@ -43,7 +43,7 @@ def status(names: tuple[ClientName, ...], project: Path, tools: bool, as_json: b
 
     Exits with 1 where a config cannot be read or a wrapped server cannot start.
     """
-    surroundings = Surroundings(environ=os.environ, directory=project.absolute())
+    surroundings = Surroundings(environ=os.environ, directory=project.resolve())
     found = [standing(CLIENTS[name], surroundings, tools=tools) for name in names or CLIENTS]
     if as_json:
         click.echo(json_text({"clients": [_document(one) for one in found]}, indent=2))
@@ -56,19 +56,19 @@ def status(names: tuple[ClientName, ...], project: Path, tools: bool, as_json: b
 
 
 def _tell(found: ClientStanding) -> None:
-    click.echo(found.client.title)
+    print(found.client.title)
     told = [place for place in found.places if place.servers or place.error]
     for place in told:
-        click.echo(f"  {place.place.scope}, {_safe(str(place.place.path))}{_project(place)}")
+        print(f"  {place.place.scope}, {_safe(str(place.place.path))}{_project(place)}")
         if place.error:
-            click.echo(f"    ✗ {_safe(place.error)}")
+            print(f"    ✗ {_safe(place.error)}")
         for server in place.servers:
             _tell_server(server)
     for one in found.elsewhere:
-        click.echo(f"  ✗ {_safe(one.name)} ({_safe(one.source)}): cannot be wrapped: {one.reason}")
+        print(f"  ✗ {_safe(one.name)} ({_safe(one.source)}): cannot be wrapped: {one.reason}")
     if not told and not found.elsewhere:
         paths = dict.fromkeys(_safe(str(place.place.path)) for place in found.places)
-        click.echo(f"  no servers; looked at {', '.join(paths)}")
+        print(f"  no servers; looked at {', '.join(paths)}")
 
 
 def _project(place: PlaceStanding) -> str:
@@ -79,15 +79,15 @@ def _tell_server(server: ServerStanding) -> None:
     reason = f": {_safe(server.reason)}" if server.reason else ""
     if server.standing == "broken":
         reason += '; "pi-intent mcp install" mends it'
-    click.echo(f"    {_WORDS[server.standing].format(_safe(server.name))}{reason}")
+    print(f"    {_WORDS[server.standing].format(_safe(server.name))}{reason}")
     if server.no_tools:
-        click.echo(f"      its tools are not known: {_safe(server.no_tools)}")
+        print(f"      its tools are not known: {_safe(server.no_tools)}")
     if server.tools is None:
         return
     without = [tool for tool in server.tools if tool.without is not None]
-    click.echo(f"      {len(server.tools)} tools, {len(without)} of them without an intent")
+    print(f"      {len(server.tools)} tools, {len(without)} of them without an intent")
     for tool in without:
-        click.echo(f"      ✗ {_safe(tool.name)}: {_safe(tool.without or '')}")
+        print(f"      ✗ {_safe(tool.name)}: {_safe(tool.without or '')}")
 
 
 def _safe(text: str) -> str:

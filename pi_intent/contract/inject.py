@@ -81,8 +81,8 @@ def _injected(
     if _is_rationale(document.root.get("properties", {}).get(RATIONALE)):
         ours[INTENT] |= _OWN_RATIONALE
     in_branches = {name: plain(NULLABLE if nullable[name] else TEXT) for name in names}
-    layout = Layout(survey=found, replaces=replaces)
-    widened = Widening(layout=layout, ours=in_branches, stated=stated or strict).document()
+    layout = Layout(found, replaces=replaces)
+    widened = Widening(layout, ours=in_branches, stated=stated or strict).document()
 
     kept = {name: schema for name, schema in widened.get("properties", {}).items() if name not in replaces}
     first = names if strict else (INTENT,) if stated else ()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pi_intent.contract.schema import DEFINITIONS, SAME_INSTANCE, Document, Place, pointer, subschemas
+from pi_intent.contract.schema import DEFINITIONS, OBJECT, SAME_INSTANCE, Place, pointer, subschemas
 from pi_intent.contract.survey import Survey
 
 SAID = frozenset({"title", "description", "$comment", "default", "examples", "deprecated"})
@@ -21,7 +20,6 @@ _ASSERTING = SAME_INSTANCE | {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
 class Layout:
     """The plan of a widened document.
 
@@ -29,19 +27,17 @@ class Layout:
     as it was. Where both are wanted, or where the original place is gone, a copy under a new name serves the other.
     """
 
-    survey: Survey
-    replaces: tuple[str, ...] = ()
-    names: dict[tuple[str, Place], str] = field(default_factory=dict)
-
-    @property
-    def document(self) -> Document:
-        return self.survey.document
+    def __init__(self, survey: Survey, *, replaces: tuple[str, ...] = ()) -> None:
+        self.survey = survey
+        self.document = survey.document
+        self.replaces = replaces
+        self._names: dict[tuple[str, Place], str] = {}
 
     @cached_property
     def spine(self) -> tuple[Place, ...]:
         """The root, and what it is a mere name for: each place refers to the next and says nothing else."""
         places: list[Place] = [()]
-        while isinstance(schema := self.document.at(places[-1]), Mapping) and "$ref" in schema:
+        while isinstance(schema := self.document.at(places[-1]), OBJECT) and "$ref" in schema:
             target = self.document.target(schema["$ref"])
             if not isinstance(target, tuple) or not (self.document.ref_stands_alone or _is_name(schema)):
                 break
@@ -53,7 +49,7 @@ class Layout:
         """Return what the root says itself or by the name of another schema."""
         *names, head = (self.document.at(place) for place in self.spine)
         said = {key: value for name in names for key, value in name.items() if key in (*SAID_OF_ROOT, *DEFINITIONS)}
-        return said | (dict(head) if isinstance(head, Mapping) else {})
+        return said | (dict(head) if isinstance(head, OBJECT) else {})
 
     @cached_property
     def kept(self) -> tuple[Place, ...]:
@@ -66,7 +62,7 @@ class Layout:
                 return
             seen.add(place)
             schema = self.document.at(place)
-            if not isinstance(schema, Mapping):
+            if not isinstance(schema, OBJECT):
                 return
             target = self.document.target(schema["$ref"]) if "$ref" in schema else None
             if isinstance(target, tuple):
@@ -79,7 +75,7 @@ class Layout:
 
         for place in self._judging:
             schema = self.document.at(place)
-            if not isinstance(schema, Mapping):
+            if not isinstance(schema, OBJECT):
                 continue
             branches = set(self.document.branches(schema))
             for steps, _ in subschemas(schema):
@@ -94,7 +90,7 @@ class Layout:
         found: dict[Place, None] = {}
         for place in self._judging:
             schema = self.document.at(place)
-            if place not in self.spine[:-1] and isinstance(schema, Mapping) and "$ref" in schema:
+            if place not in self.spine[:-1] and isinstance(schema, OBJECT) and "$ref" in schema:
                 target = self.document.target(schema["$ref"])
                 if isinstance(target, tuple):
                     found[target] = None
@@ -174,15 +170,15 @@ class Layout:
         return pointer((self.container, self._name(form, place)))
 
     def _name(self, form: str, place: Place) -> str:
-        if (form, place) not in self.names:
+        if (form, place) not in self._names:
             stem = f"{place[-1] if place else 'root'}-{'with' if form == 'widened' else 'without'}-intent"
-            taken = {*self.document.root.get(self.container, ()), *self.names.values()}
+            taken = {*self.document.root.get(self.container, ()), *self._names.values()}
             name, number = stem, 1
             while name in taken or self.document.at((self.container, name)) is not None:
                 number += 1
                 name = f"{stem}-{number}"
-            self.names[form, place] = name
-        return self.names[form, place]
+            self._names[form, place] = name
+        return self._names[form, place]
 
 
 def _is_name(schema: Mapping[str, Any]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from pi_intent.contract.rows import INTENT
 from pi_intent.contract.schema import Document
-from pi_intent.contract.survey import is_branch_property, survey
+from pi_intent.contract.survey import is_branch_property, own_rule_for_names, survey
 from pi_intent.contract.widen import BOUNDS, IF_STATED
 
 
@@ -23,7 +23,8 @@ def narrow(root: dict[str, Any], ours: frozenset[str]) -> dict[str, Any]:
             continue
         if schema is not root:
             _open_again(schema, ours)
-        _restore_names(schema, ours)
+        if "propertyNames" in schema:
+            schema["propertyNames"] = own_rule_for_names(schema["propertyNames"], ours)
         if ours == {INTENT}:  # a count moves for the intent alone
             _restore_counts(schema, stated=stated)
     root["properties"] = {name: item for name, item in root["properties"].items() if name not in ours}
@@ -43,12 +44,6 @@ def _open_again(schema: dict[str, Any], ours: frozenset[str]) -> None:
         del properties[name]
     if added and not properties:
         del schema["properties"]
-
-
-def _restore_names(schema: dict[str, Any], ours: frozenset[str]) -> None:
-    match schema.get("propertyNames"):
-        case {"anyOf": [{"enum": [*names]}, rule], **others} if not others and set(names) == ours:
-            schema["propertyNames"] = rule
 
 
 def _restore_counts(schema: dict[str, Any], *, stated: bool) -> None:

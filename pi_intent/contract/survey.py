@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from pi_intent.contract.rows import INTENT, RATIONALE
-from pi_intent.contract.schema import Document, Place, is_schema
+from pi_intent.contract.schema import OBJECT, Document, Place, is_schema
 from pi_intent.errors import SkipReason
 
 TEXT: dict[str, Any] = {"type": "string"}
 NULLABLE: dict[str, Any] = {"type": ["string", "null"]}
 """What a closed branch says of a property of ours: that it is there, and no more."""
+
+# Few of these, nested or in a row, already take seconds to fail on nine letters.
+_REPEATED = (r"\)[*+{]", r"(?<!\()[*+?{]")  # compiled when first used: most schemas have no patterns
 
 _SCHEMA_LISTS = ("allOf", "anyOf", "oneOf")
 _SCHEMAS = ("not", "if", "then", "else", "additionalProperties", "unevaluatedProperties", "propertyNames")
@@ -40,7 +42,6 @@ def sentence(reason: SkipReason, subject: object = "") -> str:
     return _SAID[reason].format(str(subject)[:80])
 
 
-@dataclass(frozen=True)
 class Survey:
     """What was found: the places whose schemas judge the arguments object, and what stands in the way of ours.
 
@@ -49,13 +50,14 @@ class Survey:
     a pattern takes.
     """
 
-    document: Document
-    ours: frozenset[str] = frozenset()
-    judging: set[Place] = field(default_factory=set)
-    home: set[Place] = field(default_factory=set)
-    owned: set[str] = field(default_factory=set)
-    matched: set[str] = field(default_factory=set)
-    skips: dict[SkipReason, str] = field(default_factory=dict)
+    def __init__(self, document: Document, ours: frozenset[str]) -> None:
+        self.document = document
+        self.ours = ours
+        self.judging: set[Place] = set()
+        self.home: set[Place] = set()
+        self.owned: set[str] = set()
+        self.matched: set[str] = set()
+        self.skips: dict[SkipReason, str] = {}
 
     @property
     def counting(self) -> bool:
@@ -68,7 +70,7 @@ class Survey:
 
 def counts(schema: Any) -> bool:
     """Whether a schema limits the number of properties; at least none is no limit."""
-    return isinstance(schema, Mapping) and ("maxProperties" in schema or schema.get("minProperties", 0) > 0)
+    return isinstance(schema, OBJECT) and ("maxProperties" in schema or schema.get("minProperties", 0) > 0)
 
 
 def survey(document: Document, ours: frozenset[str] = frozenset()) -> Survey:
@@ -87,7 +89,7 @@ def check_references(found: Survey) -> None:
     identified: list[str] = []
     references: list[object] = []
     for place, schema in found.document.places.items():
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, OBJECT):
             continue
         for keyword in ("$dynamicRef", "$recursiveRef"):
             if keyword in schema:
@@ -107,7 +109,7 @@ def check_references(found: Survey) -> None:
 def _mark_home(found: Survey, place: Place) -> None:
     found.home.add(place)
     schema = found.document.at(place)
-    if isinstance(schema, Mapping):
+    if isinstance(schema, OBJECT):
         for steps in found.document.branches(schema):
             _mark_home(found, place + steps)
 
@@ -119,7 +121,7 @@ def _visit(found: Survey, place: Place, trail: tuple[Place, ...], ref: object = 
     if place in found.judging:
         return
     schema = found.document.at(place)
-    if not isinstance(schema, Mapping):
+    if not isinstance(schema, OBJECT):
         found.judging.add(place)
         return
     if keyword := _broken(schema):
@@ -148,9 +150,8 @@ def _note(found: Survey, schema: Mapping[str, Any], *, at_root: bool) -> None:
             if name == INTENT:
                 found.skip("owns_intent")
     for pattern in schema.get("patternProperties", ()):
-        try:
-            taken = {name for name in (INTENT, RATIONALE) if re.search(pattern, name)}
-        except (re.error, OverflowError, RecursionError):
+        taken = _taken_by(pattern)
+        if taken is None:
             found.skip("unreadable_pattern", pattern)
             continue
         found.matched.update(taken)
@@ -158,8 +159,20 @@ def _note(found: Survey, schema: Mapping[str, Any], *, at_root: bool) -> None:
             found.skip("pattern_matches_intent")
     for keyword in ("const", "enum"):
         values = schema.get(keyword, ()) if keyword == "enum" else (schema.get(keyword),)
-        if keyword in schema and (at_root or any(isinstance(value, Mapping) for value in values)):
+        if any(isinstance(value, OBJECT) for value in values):
             found.skip("fixed_arguments", keyword)
+
+
+def _taken_by(pattern: str) -> set[str] | None:
+    """Return which of our names a pattern takes; None if it cannot be read, or might take for ever to try."""
+    repeated_groups, repetitions = (len(re.findall(expression, pattern)) for expression in _REPEATED)
+    ways = repeated_groups + pattern.count("|") if repeated_groups else 0
+    if ways > 3 or repetitions > 15:
+        return None
+    try:
+        return {name for name in (INTENT, RATIONALE) if re.search(pattern, name)}
+    except (re.error, OverflowError, RecursionError):
+        return None
 
 
 def _names(schema: Mapping[str, Any], name: str, ours: frozenset[str], *, at_root: bool) -> bool:
@@ -172,9 +185,17 @@ def _names(schema: Mapping[str, Any], name: str, ours: frozenset[str], *, at_roo
         for key, needed in schema.get(keyword, {}).items():
             if key == name or (isinstance(needed, Sequence) and name in needed):
                 return True
-    rule = schema.get("propertyNames")
-    listed = [*_sequence(rule.get("enum")), rule.get("const")] if isinstance(rule, Mapping) else []
-    return name in listed and name not in ours
+    rule = own_rule_for_names(schema.get("propertyNames"), ours)
+    listed = [*_sequence(rule.get("enum")), rule.get("const")] if isinstance(rule, OBJECT) else []
+    return name in listed
+
+
+def own_rule_for_names(rule: Any, ours: frozenset[str]) -> Any:
+    """Return a rule for the names of properties without what lets ours pass."""
+    match rule:
+        case {"anyOf": [{"enum": [*names]}, own], **others} if ours and not others and set(names) == ours:
+            return own
+    return rule
 
 
 def is_branch_property(schema: object) -> bool:
@@ -190,7 +211,7 @@ def _broken(schema: Mapping[str, Any]) -> str | None:
     """Return the first keyword of a schema that holds what does not belong there."""
     for keyword in _NAMED_SCHEMAS:
         value = schema.get(keyword, {})
-        if not isinstance(value, Mapping) or not all(is_schema(item) for item in value.values()):
+        if not isinstance(value, OBJECT) or not all(is_schema(item) for item in value.values()):
             return keyword
     for keyword in _SCHEMA_LISTS:
         value = schema.get(keyword, [])
@@ -202,13 +223,13 @@ def _broken(schema: Mapping[str, Any]) -> str | None:
     for keyword in ("dependentRequired", "dependencies"):
         value = schema.get(keyword, {})
         also_schemas = keyword == "dependencies"
-        if not isinstance(value, Mapping) or not all(
+        if not isinstance(value, OBJECT) or not all(
             _is_texts(item) or (also_schemas and is_schema(item)) for item in value.values()
         ):
             return keyword
     for keyword in ("minProperties", "maxProperties"):
         value = schema.get(keyword, 0)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0 or value != int(value):
             return keyword
     kind = schema.get("type", "object")
     if not isinstance(kind, str) and not _is_texts(kind):
@@ -223,7 +244,7 @@ def _is_texts(value: object) -> bool:
 
 
 def admits_objects(document: Document) -> bool:
-    """Whether an object could be valid, as far as types, references and branches tell; one is meant if the root says so.
+    """Whether an object could be valid, as far as types, references and branches tell, or is meant by the root.
 
     Wants a document in whose survey nothing stands in the way: no circles, and no `const` or `enum` of objects.
     """
@@ -238,7 +259,7 @@ def admits_objects(document: Document) -> bool:
         return [admits((*place, keyword, str(index))) for index in range(len(schema[keyword]))]
 
     def judge(place: Place, schema: Any) -> bool:
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, OBJECT):
             return schema is True
         target = document.target(schema["$ref"]) if "$ref" in schema else None
         if isinstance(target, tuple) and (not admits(target) or document.ref_stands_alone):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pi_intent.contract.layout import SAID, SAID_OF_ROOT, Layout
 from pi_intent.contract.rows import INTENT
-from pi_intent.contract.schema import DEFINITIONS, SAME_INSTANCE, Place, plain, rebuilt
+from pi_intent.contract.schema import DEFINITIONS, OBJECT, SAME_INSTANCE, Place, plain, rebuilt
 from pi_intent.contract.survey import counts
 
 BOUNDS = ("minProperties", "maxProperties")
@@ -19,7 +18,6 @@ _CLOSING = ("additionalProperties", "unevaluatedProperties")
 _ONCE = frozenset({"$schema", "$id", "$anchor", "$dynamicAnchor", *DEFINITIONS})  # a copy must not say it again
 
 
-@dataclass(frozen=True, kw_only=True)
 class Widening:
     """One document being widened by some properties.
 
@@ -27,9 +25,10 @@ class Widening:
     that a count of properties moves by one.
     """
 
-    layout: Layout
-    ours: Mapping[str, Mapping[str, Any]]
-    stated: bool
+    def __init__(self, layout: Layout, *, ours: Mapping[str, Mapping[str, Any]], stated: bool) -> None:
+        self.layout = layout
+        self.ours = ours
+        self.stated = stated
 
     def document(self) -> dict[str, Any]:
         """Return the whole document, widened; the properties themselves are still to be put at its root."""
@@ -40,7 +39,7 @@ class Widening:
             schema = layout.document.at(place)
             said = {key: plain(schema[key]) for key in schema if key in (SAID_OF_ROOT if not place else SAID)} | said
         schema = layout.document.at(head)
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, OBJECT):
             schema = {} if schema else {"not": {}}
         result = said | {
             key: value for key, value in self.widened(schema, head, copied=bool(names)).items() if key not in said
@@ -51,7 +50,7 @@ class Widening:
 
     def widened(self, schema: Any, place: Place, *, copied: bool = False) -> Any:
         """Return a schema that judges the arguments with our properties as `schema` judges them without."""
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, OBJECT):
             return schema
         layout = self.layout
         if layout.document.is_only_ref(schema):
@@ -85,7 +84,7 @@ class Widening:
 
     def kept(self, schema: Any, *, copied: bool = False) -> Any:
         """Return a schema as it was, with references to what it referred to."""
-        if not isinstance(schema, Mapping):
+        if not isinstance(schema, OBJECT):
             return schema
         result = rebuilt(schema, lambda item, _: self.kept(item, copied=copied))
         if "$ref" in result:

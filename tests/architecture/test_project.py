@@ -16,8 +16,14 @@ CHECKOUT = Path(__file__).parents[2]
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_python_in_the_readme_runs(capsys):
-    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+def test_the_python_in_the_readme_runs(capsys, tmp_path, monkeypatch):
+    agent, code = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    monkeypatch.chdir(tmp_path)  # an agent keeps a ledger of the folder it runs in
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    exec(agent, {})
+    assert capsys.readouterr().out == '{"stock":7}\n'
+    assert len(list(tmp_path.glob("pi-intent/*/ledger/*.jsonl"))) == 1
     scope: dict = {}
     try:
         exec(code, scope)

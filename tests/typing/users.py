@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import assert_never, assert_type
 
+from pydantic_ai import Agent
+from pydantic_ai.toolsets import FunctionToolset
+
 from pi_intent import (
     CheckInDecision,
     CheckInRequest,
@@ -21,6 +24,7 @@ from pi_intent import (
     read_call,
     subscribe,
 )
+from pi_intent.hosts.pydantic_ai import Intents, IntentToolset
 
 
 def listen(event: ToolEvent) -> None:
@@ -55,3 +59,8 @@ except IntentRejected as rejected:
     print(rejected.codes[0])
 listen(parse_event("{}"))
 read_call("bash", {}, policy="strict")  # type: ignore[arg-type]  # no such policy, and the checker says so
+
+agent = Agent("test", deps_type=int, capabilities=[Intents[int](policy="require", tools=["read_*"], exempt="search")])
+assert_type(agent.run_sync("go", deps=1).output, str)
+Agent("test", capabilities=[Intents()], toolsets=[IntentToolset(FunctionToolset[object](), ledger=False)])
+Intents(policy="strict")  # type: ignore[arg-type]

@@ -148,7 +148,8 @@ class _Server:
                     yield message
 
     def _exchange(self, method: str) -> None:
-        ready = self._selector.select(max(0.0, self._end - time.monotonic()))
+        left = self._end - time.monotonic()
+        ready = self._selector.select(left) if left > 0 else []
         if not ready:
             raise self.failed(f"did not answer {method} within {self._timeout:g} seconds")
         for key, _ in ready:

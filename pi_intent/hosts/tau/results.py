@@ -7,7 +7,8 @@ from typing import Any
 
 from tau_agent.tools import AgentToolResult
 
-from pi_intent.events import FileChange, OutcomePatch
+from pi_intent.events import FileChange
+from pi_intent.hosts.outcome import stated_outcome
 from pi_intent.protocols import Settlement
 from pi_intent.types import JSONObject, Status
 
@@ -33,7 +34,7 @@ def settlement_of(
     text = result.text
     blocked = reached is not True and result.details is None and text.startswith(BLOCKED)
     status: Status = "denied" if blocked else _status(details)
-    outcome, patch = _outcome(details)
+    outcome, patch = stated_outcome(details)
     return Settlement(
         status=status,
         is_error=False,
@@ -54,17 +55,6 @@ def _status(details: Mapping[str, Any]) -> Status:
     if details.get("timed_out") is True:
         return "timeout"
     return "error" if details.get("exit_code") not in (None, 0) else "ok"
-
-
-def _outcome(details: Mapping[str, Any]) -> tuple[str | None, OutcomePatch | None]:
-    """Take what a tool itself says came of its call; anything of another shape is nothing."""
-    said = details.get("pi_intent")
-    if not isinstance(said, Mapping):
-        return None, None
-    outcome, patch = said.get("outcome"), said.get("outcomePatch")
-    if isinstance(patch, Mapping) and isinstance(patch.get("from"), str) and isinstance(patch.get("to"), str):
-        return (outcome if isinstance(outcome, str) else None), OutcomePatch(from_=patch["from"], to=patch["to"])
-    return (outcome if isinstance(outcome, str) else None), None
 
 
 def _facts(

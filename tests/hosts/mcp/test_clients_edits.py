@@ -186,7 +186,7 @@ def test_a_form_whose_undoing_could_lose_something_is_left_with_a_reason(here: D
     assert here.run("install", "cursor").files[0].servers[0].state == "already"
     (server,) = here.run("uninstall", "cursor").files[0].servers
     assert server.state == "left"
-    assert server.reason
+    assert server.reason.endswith(": take that out by hand")
     assert path.read_bytes() == before
 
 
@@ -228,6 +228,7 @@ REASONS: dict[ClientName, dict[str, str]] = {
     "codex": {
         "remote": "it is remote (url): there is no process to start",
         "far": "it runs in another environment, where there is no pi-intent",
+        "farther": "it runs in another environment, where there is no pi-intent",
     },
 }
 
@@ -247,6 +248,7 @@ def test_what_cannot_be_wrapped_is_named_with_the_reason(here: Desk, client: Cli
         ("a", '{"command": "x", "args": ["y", 1]}', "its args are not a list of texts"),
         ("a", '{"command": "x", "args": null}', "its args are not a list of texts"),
         ("a", '{"command": ""}', "its command is empty"),
+        ("a", '{"command": "/opt/pi-intent", "args": ["log"]}', "its command is pi-intent itself"),
         ("a", '{"command": "-x"}', "its command begins with -, which would be read as an option"),
         ("a", "[]", "its entry is not an object"),
         ("a", "{}", "it has no command"),

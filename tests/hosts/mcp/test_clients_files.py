@@ -60,7 +60,7 @@ def names(folder: Path) -> set[str]:
         ("codex", '[mcp_servers.a]\ncommand = "x"\ncommand = "y"', "is not valid TOML: Cannot overwrite a value"),
         ("codex", "[mcp_servers.a]\n[mcp_servers.a]\n", "is not valid TOML: Cannot declare"),
         ("codex", "mcp_servers = []", "has no table as mcp_servers"),
-        ("codex", f"a = {'[' * 5000}{']' * 5000}", "is nested too deeply"),
+        ("codex", f"a = {'[' * 100_000}{']' * 100_000}", "is nested too deeply"),
         ("codex", f"a{'.a' * 100} = 1", "has more than 64 dots in a key (line 1)"),
     ],
 )  # fmt: skip

@@ -57,6 +57,19 @@ def test_claude_code_knows_servers_of_the_repository_and_of_the_folder_it_is_in(
     ]
 
 
+def test_claude_code_knows_a_worktree_by_its_repository_and_shared_files_up_to_the_root(here: Desk) -> None:
+    tree, git = here.home / "tree", here.project / ".git" / "worktrees" / "tree"
+    here.write(git / "commondir", "../..\n")
+    here.write(tree / ".git", f"gitdir: {git}\n")
+    here.write(here.home / ".mcp.json", "{}")
+    places = CLIENTS["claude"].places(replace(here.surroundings, directory=tree))
+    assert [place.keys[1] for place in places if place.scope == "local"] == [str(tree), str(here.project)]
+    assert [place.path for place in places if place.scope == "project"] == [
+        tree / ".mcp.json",
+        here.home / ".mcp.json",
+    ]
+
+
 def test_codex(here: Desk) -> None:
     shared = ("project", "project/.codex/config.toml")
     assert looked_at("codex", here.surroundings) == [("user", ".codex/config.toml"), shared]

@@ -133,14 +133,10 @@ def _hints(request: Request, others: Sequence[Place]) -> list[str]:
             servers = servers_of(place, snapshot.text()) if snapshot is not None else []
         except (HostError, Malformed):
             continue
-        wanted = request.verb == "uninstall"
-        names = [
-            server.name
-            for server in servers
-            if server.line
-            and (wrapped(server) is not None) == wanted
-            and (not request.only or server.name in request.only)
+        asked_for = [
+            server for server in servers if server.line and (not request.only or server.name in request.only)
         ]
+        names = [one.name for one in asked_for if (wrapped(one) is not None) == (request.verb == "uninstall")]
         if names:
             hints.append(
                 f"{place.path} is shared with everyone who has the project and was left alone "

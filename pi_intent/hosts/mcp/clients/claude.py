@@ -40,7 +40,7 @@ class Claude:
         """Return the user's servers, those for this user in the project, and the project's own."""
         own = _own_file(surroundings)
         places = [Place(scope="user", path=own, keys=(_SERVERS,), client_locks=True)]
-        # It files the servers of a repository under its root; older ones under where it was started.
+        # It files them under the root of the repository; an older one did under where it was started.
         places += [
             Place(
                 scope="local",
@@ -49,9 +49,10 @@ class Claude:
                 project=folder,
                 client_locks=True,
             )
-            for folder in surroundings.folders()
+            for folder in _filed_under(surroundings)
         ]
-        return places + in_projects(surroundings, ".mcp.json", (_SERVERS,))
+        everywhere = [surroundings.directory, *surroundings.directory.parents]
+        return places + in_projects(everywhere, ".mcp.json", (_SERVERS,))
 
     def elsewhere(self, surroundings: Surroundings) -> list[Elsewhere]:
         """Return what plugins bring along and what is managed."""
@@ -112,6 +113,18 @@ def _own_file(surroundings: Surroundings) -> Path:
         return former
     chosen = surroundings.environ.get("CLAUDE_CONFIG_DIR")
     return (Path(chosen) if chosen else surroundings.home) / ".claude.json"
+
+
+def _filed_under(surroundings: Surroundings) -> list[Path]:
+    """Return the folders of a project; of a worktree also the repository that it belongs to."""
+    folders = [*surroundings.folders()]
+    try:
+        pointer = (folders[-1] / ".git").read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        common = Path(pointer, (Path(pointer) / "commondir").read_text(encoding="utf-8").strip())
+        folders.append(Path(os.path.realpath(common)).parent)
+    except (OSError, ValueError):
+        pass  # the repository itself, or none
+    return folders
 
 
 def _managed_file(surroundings: Surroundings) -> Path:

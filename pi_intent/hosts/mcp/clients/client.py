@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -106,14 +106,13 @@ class Client(Protocol):
 
 
 def in_projects(
-    surroundings: Surroundings, name: str, keys: tuple[str, ...], *, not_this: Sequence[Path] = ()
+    folders: Iterable[Path], name: str, keys: tuple[str, ...], *, not_this: Sequence[Path] = ()
 ) -> list[Place]:
     """Return the shared sets of a project: a file of that name in its folders, but not the user's own files."""
     others = {os.path.realpath(path) for path in not_this}
     shape: Literal["json", "toml"] = "toml" if name.endswith(".toml") else "json"
     places = [
-        Place(scope="project", path=folder / name, keys=keys, shape=shape, project=folder)
-        for folder in surroundings.folders()
+        Place(scope="project", path=folder / name, keys=keys, shape=shape, project=folder) for folder in folders
     ]
     here = [place for place in places if os.path.realpath(place.path) not in others]
     return [place for index, place in enumerate(here) if index == 0 or os.path.lexists(place.path)]

@@ -36,7 +36,7 @@ class Codex:
     def places(self, surroundings: Surroundings) -> list[Place]:
         """Return the user's servers and the project's."""
         own = _folder(surroundings) / "config.toml"
-        shared = in_projects(surroundings, ".codex/config.toml", _SERVERS, not_this=[own])
+        shared = in_projects(surroundings.folders(), ".codex/config.toml", _SERVERS, not_this=[own])
         return [Place(scope="user", path=own, keys=_SERVERS, shape="toml"), *shared]
 
     def elsewhere(self, surroundings: Surroundings) -> list[Elsewhere]:
@@ -49,7 +49,8 @@ class Codex:
 
     def why_not(self, server: Server) -> str | None:
         """One that runs in an environment elsewhere has no pi-intent there."""
-        if server.fields.get("experimental_environment") not in (None, "local"):
+        # An older Codex called it experimental.
+        if any(server.fields.get(key, "local") != "local" for key in ("environment_id", "experimental_environment")):
             return "it runs in another environment, where there is no pi-intent"
         return tilde(server)
 

@@ -32,7 +32,7 @@ class Cursor:
         own = surroundings.home / ".cursor" / "mcp.json"
         return [
             Place(scope="user", path=own, keys=_SERVERS),
-            *in_projects(surroundings, ".cursor/mcp.json", _SERVERS, not_this=[own]),
+            *in_projects(surroundings.folders(), ".cursor/mcp.json", _SERVERS, not_this=[own]),
         ]
 
     def elsewhere(self, surroundings: Surroundings) -> list[Elsewhere]:

@@ -120,7 +120,7 @@ def parse(text: str) -> Node | None:
         else:
             root = node
             expected = "end"
-    if opened or expected not in ("end", "value"):
+    if opened:
         raise Malformed(line_of(text, length), "ends before what it opened is closed")
     return root
 

@@ -89,7 +89,7 @@ def plan_uninstall(places: Sequence[Place], text: str, only: Collection[str]) ->
     for place, server in _asked_for(places, text, only):
         found = wrapped(server)
         state: State = "plain" if found is None else "left" if found.real is None else "unwrapped"
-        reason = found.why if found is not None else ""
+        reason = f"{found.why}: take that out by hand" if found is not None and found.why else ""
         planned.append(Planned(place=place, name=server.name, state=state, reason=reason, before=server.line))
     now = text
     for _ in range(_MOST_LAYERS):

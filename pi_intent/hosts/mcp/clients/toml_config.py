@@ -27,7 +27,10 @@ def toml_servers(text: str, keys: Sequence[str]) -> list[Server]:
         table = table[key]
     if not isinstance(table, dict):
         raise Malformed(None, f"has no table as {' → '.join(keys)}")
-    found = {assigned.path: assigned for assigned in assignments(text)}
+    try:
+        found = {assigned.path: assigned for assigned in assignments(text)}
+    except RecursionError as error:
+        raise Malformed(None, "is nested too deeply") from error
     return [_server(text, name, entry, (*keys, name), found) for name, entry in table.items()]
 
 

@@ -26,7 +26,7 @@ class VSCode:
         files = [usual, *(path for path in others if path.exists())]
         return [
             *(Place(scope="user", path=path, keys=_SERVERS) for path in files),
-            *in_projects(surroundings, ".vscode/mcp.json", _SERVERS),
+            *in_projects(surroundings.folders(), ".vscode/mcp.json", _SERVERS),
         ]
 
     def elsewhere(self, surroundings: Surroundings) -> list[Elsewhere]:

@@ -18,7 +18,7 @@ from typing import Literal
 from pi_intent.hosts.mcp.clients.text import Arguments, Edit, Server, Span, comma_after, comments_of
 
 _PROGRAM = re.compile(r"pi-intent(?:\.exe)?")
-_PYTHON = re.compile(r"python[0-9.]*(?:\.exe)?|pypy[0-9.]*")
+_PYTHON = re.compile(r"(?:python|pypy).*")
 _ANYWHERE = re.compile(r"\bpi[-_]intent(?:@\S+)?['\"]?\s+['\"]?mcp['\"]?\s+['\"]?wrap\b")
 _WITH_A_VALUE = frozenset({"--policy", "--tools", "--exempt", "--server"})
 _SERVER = "--server"
@@ -48,6 +48,11 @@ class Wrapped:
     why: str = ""
 
 
+def is_ours(command: str) -> bool:
+    """Whether a command is known as pi-intent by its name: only what is known again can be taken out again."""
+    return _PROGRAM.fullmatch(_base(command)) is not None
+
+
 Shape = Literal["json", "toml"]
 
 
@@ -58,7 +63,7 @@ def wrapped(server: Server) -> Wrapped | None:
         return None
     command, arguments = line[0], line[1:]
     program = _base(command)
-    if _PROGRAM.fullmatch(program) and arguments[:2] == ("mcp", "wrap"):
+    if is_ours(command) and arguments[:2] == ("mcp", "wrap"):
         return _options(command, arguments, 2)
     if _PYTHON.fullmatch(program) and arguments[:4] == ("-m", "pi_intent", "mcp", "wrap"):
         return _options(command, arguments, 4)
@@ -111,6 +116,8 @@ def why_not(server: Server, *, file_exists: bool) -> str | None:
         return "its command is empty"
     if re.search(r"\s", command) and not file_exists:
         return "its command is a whole command line: split it into command and args"
+    if is_ours(command):
+        return "its command is pi-intent itself"
     if command.startswith("-"):
         return "its command begins with -, which would be read as an option"
     if _WRITABLE_NAME.fullmatch(server.name) is None:

@@ -1,0 +1,108 @@
+"""What somebody who adds intents to an agent may choose, and the settings that come of it."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pi_intent.errors import SettingsError
+from pi_intent.settings import Settings, ToolRule, ToolSettings, load_settings, project_root
+from pi_intent.types import STRICTNESS, Policy
+
+DEFAULT_POLICY: Policy = "adaptive"
+"""Whoever adds intents wants them, so they are asked for; nobody watches a library, so nothing may loop for ever."""
+
+MOST_SAID = 1000
+"""Sentences that are remembered as said: a server may run for months, on tools whose names are made up."""
+
+_log = logging.getLogger("pi_intent")
+_said: set[str] = set()
+
+
+def tell_once(sentence: str) -> None:
+    """Log a sentence as a warning, once a process: an agent is run again and again."""
+    if sentence not in _said and len(_said) < MOST_SAID:
+        _said.add(sentence)
+        _log.warning(sentence)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The choices; see `Intents` for what each means."""
+
+    policy: Policy | None = None
+    tools: tuple[str, ...] = ()
+    exempt: tuple[str, ...] = ()
+    session_id: str | None = None
+    cwd: Path | None = None
+    ledger: bool = True
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        policy: Policy | None,
+        tools: Sequence[str],
+        exempt: Sequence[str],
+        session_id: str | None,
+        cwd: str | Path | None,
+        ledger: bool,
+    ) -> Options:
+        """Take the choices as they were written. Raises `SettingsError` for a policy that there is not."""
+        if policy is not None and policy not in STRICTNESS:
+            raise SettingsError(f"there is no policy {policy!r}: use one of {', '.join(reversed(STRICTNESS))}")
+        return cls(
+            policy=policy,
+            tools=_patterns(tools),
+            exempt=_patterns(exempt),
+            session_id=session_id,
+            cwd=None if cwd is None else Path(cwd),
+            ledger=ledger,
+        )
+
+    @property
+    def folder(self) -> Path:
+        """The directory whose project the ledger and the settings belong to; never raises."""
+        if self.cwd is not None:
+            return self.cwd.absolute()
+        try:
+            return Path.cwd()
+        except OSError:
+            return Path("/")
+
+
+def _patterns(given: Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+class Chosen:
+    """The settings of one run: what was chosen in code, the user's files, and the project's, which only raise."""
+
+    def __init__(self, options: Options) -> None:
+        loaded = load_settings(
+            project=project_root(options.folder), environ=os.environ, overrides={"policy": options.policy}
+        )
+        for sentence in loaded.warnings:
+            tell_once(sentence)
+        settings = loaded.settings
+        asked = settings.policy or DEFAULT_POLICY
+        self._rules = (
+            *(ToolRule(pattern=pattern, origin="tools=", policy=asked) for pattern in options.tools),
+            *(ToolRule(pattern=pattern, origin="exempt=", policy="omit") for pattern in options.exempt),
+        )
+        self.settings: Settings = replace(
+            settings, policy="omit" if options.tools else asked, tools=(*settings.tools, *self._rules)
+        )
+
+    def of(self, tool_name: str, source: str | None) -> ToolSettings:
+        """Return what holds for a tool. Only the schema reaches the model, so it explains itself in full."""
+        return self.settings.for_tool(tool_name, tool_source=source, watched=False, profile="full")
+
+    def tell_unmatched(self, tool_names: Iterable[str]) -> None:
+        """Say which of the patterns in code cover no tool; the files' are for the user's other agents, too."""
+        if self._rules:
+            for sentence in Settings(tools=self._rules).unmatched(tool_names):
+                tell_once(sentence)

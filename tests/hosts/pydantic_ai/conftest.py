@@ -1,0 +1,41 @@
+"""A desk for each test: a project with a ledger in a temporary folder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pydantic_desk import Desk
+
+import pi_intent
+from pi_intent.hosts.pydantic_ai import options
+from pi_intent.hosts.pydantic_ai.held import WAITING
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    for name in ("CONFIG", "STATE", "CACHE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "xdg" / name.lower()))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    for name in [name for name in os.environ if name.startswith("PI_INTENT")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(options, "_said", set())
+    desk = Desk(tmp_path)
+    loop = asyncio.new_event_loop()  # `run_sync` takes the one there is, and leaves one that it makes open
+    asyncio.set_event_loop(loop)
+    monkeypatch.chdir(desk.project)
+    stop = pi_intent.subscribe(desk.events)
+    yield desk
+    WAITING.close()
+    stop()
+    loop.close()
+    asyncio.set_event_loop(None)
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"  # pydantic-ai's
