@@ -235,7 +235,7 @@ ATTEMPTS: tuple[Attempt, ...] = (
     *_of({name: call(name=spelt) for name, spelt in NAMES.items()}, "name", "rejected"),
     *_of({"one call": f"[{call()}]", "among others": f"[{PING},{call()}]", "with a good one": f'[{call(STATED, spelt="8", more="")},{call()}]'}, "batch", "any"),
     *_of({"in a batch": f"[[{call()}]]", "in an object": f'[{{"0":{call()}}}]', "with spaces": f" [ {call()} , {PING} ] "}, "batch", "any"),
-    *_of({"deep": call(NESTED), "8 MB": call(LONG), "a number of 5,000 digits": call('{"a":' + "9" * 5_000 + "}"), "spaces before": " \t" + call(), "an empty line before": "\n\n" + call()}, "size", "answered"),
+    *_of({"deep": call(NESTED), "8 MB": call(LONG), "a number of 5,000 digits": call('{"a":' + "9" * 5_000 + "}"), "spaces before": " \t" + call(), "an empty line before": "\n\n" + call()}, "size", "rejected"),
     *_of({"a task": call(more=f',"task":{{"ttl":1}}{META}'), "a task of a tool for tasks": call(name='"slow_task"', more=f',"task":{{}}{META}')}, "task", "answered"),
     *_of({"none": call(spelt=None)}, "id", "silent"),
     *_of({"null": call(spelt="null")}, "id", "answered", id=None),

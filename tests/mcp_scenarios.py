@@ -78,7 +78,7 @@ def call(
 
     def step(peer: Peer, wrapped: bool) -> None:
         sent = with_intent(arguments, last=last, stated=stated) if wrapped and intent else arguments
-        peer.send(call_line(name, sent, spelt=id, more=more))
+        peer.send(call_line(name, sent, spelt=spelt, more=more))
         hear(*expected)(peer, wrapped)
 
     return step

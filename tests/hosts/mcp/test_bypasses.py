@@ -120,7 +120,7 @@ def test_a_batch_keeps_its_good_calls_and_answers_the_others(tmp_path: Path):
     with opened(tmp_path, Attempt(name="", sent=b"")) as peer:
         for step in handshake("2025-03-26"):
             step(peer, True)
-        peer.send(f"[{call(STATED, id='8', more='')},{call()}]\n".encode())
+        peer.send(f"[{call(STATED, spelt='8', more='')},{call()}]\n".encode())
         peer.wait_for(b'"id":8,')
         outcome = peer.finish()
     received = (tmp_path / "record").read_bytes()
