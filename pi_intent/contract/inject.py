@@ -115,7 +115,7 @@ def owns(parameters: Mapping[str, Any] | None, name: str) -> bool:
     if not isinstance(parameters, Mapping):
         return False
     properties = parameters.get("properties")
-    ours = our_properties(properties)
+    ours = our_properties(properties) if properties else frozenset()
     if isinstance(properties, Mapping) and name in properties:
         return name not in ours
     if not _FARTHER & parameters.keys():

@@ -87,8 +87,10 @@ def needles_of(environment: Mapping[str, str]) -> dict[str, Needle]:
             kind, secret = (own.kind, own.secret) if own else ("env", value)
             for form in _forms(value):
                 for squeezed in squeezed_readings(form):
-                    if len(squeezed) >= LEAST_ENVIRONMENT:
-                        needles.setdefault(squeezed, Needle(kind, secret, 0 if form == value else 2))
+                    # Behind a backslash its first letter reads as the end of a line that is written out.
+                    for reading in (squeezed, squeezed[1:] if squeezed[:1] in ("n", "r", "t") else ""):
+                        if len(reading) >= LEAST_ENVIRONMENT:
+                            needles.setdefault(reading, Needle(kind, secret, 0 if form == value else 2))
     return needles
 
 

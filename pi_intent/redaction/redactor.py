@@ -7,6 +7,7 @@ import hmac
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from pi_intent.redaction.context import SCHEME, contextual_spans
@@ -22,6 +23,7 @@ MAX_DEPTH = 100
 """Containers nested deeper than this are replaced as a whole."""
 
 _MAX_ROUNDS = 4
+_SHORT_KEY = 64
 
 
 _KINDS = sorted({"private-key", "secret", "env", "entropy", "depth", *(shape.kind for shape in SHAPES)})
@@ -61,6 +63,7 @@ class Redactor:
         self._key = key
         self._entropy = entropy
         self._needles = needles_of(environment)
+        self._key_text = lru_cache(maxsize=512)(self.text)  # the same few, call after call
 
     def text(self, text: str) -> str:
         """Return the text with tokens in place of secrets; the very same object when there are none."""
@@ -99,7 +102,7 @@ class Redactor:
         label = value.get("name", value.get("key"))
         result: dict[str, JSONValue] = {}
         for key, item in value.items():
-            new_key = self.text(key)
+            new_key = self._key_text(key) if len(key) <= _SHORT_KEY else self.text(key)
             while new_key in result:
                 new_key += "_"
             # A token in a key says `secret` itself.

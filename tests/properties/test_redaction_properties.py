@@ -6,7 +6,7 @@ import base64
 import string
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pi_intent.redaction import Redactor
@@ -95,6 +95,7 @@ def test_a_secret_of_a_named_shape_never_survives_in_random_text(
     st.sampled_from(["", "\n", "\\\n", " ", "\\n", '" "', "\t", "\\\r\n  ", '" + "']),
     st.text(max_size=40),
 )
+@example(before="\\", gap="\\n", after="")
 @settings(max_examples=200, deadline=None)
 def test_the_value_of_a_secret_variable_never_survives_with_fillers_between_its_characters(
     before: str, gap: str, after: str

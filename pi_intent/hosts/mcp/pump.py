@@ -66,26 +66,32 @@ class Outlet:
         """Take bytes; write them now if nothing waits before them."""
         if not self.is_open:
             return
-        self.waiting.append(data)
-        self.size += len(data)
-        if self.size == len(data):
-            self.flush()
+        if not self.waiting:
+            data = data[self._write(data) :]
+        if data:
+            self.waiting.append(data)
+            self.size += len(data)
 
     def flush(self) -> None:
-        """Write what can be written. What nobody reads any more is dropped."""
+        """Write what can be written of what waits."""
+        while self.waiting:
+            data = self.waiting[0]
+            written = self._write(data)
+            self.size -= written
+            if written < len(data):
+                self.waiting[:1] = [data[written:]] if self.is_open else []
+                break
+            del self.waiting[0]
+
+    def _write(self, data: bytes) -> int:
+        """Return how much was taken; all of it where nobody reads any more."""
         try:
-            while self.waiting:
-                data = self.waiting[0]
-                written = os.write(self.fd, data)
-                self.size -= written
-                if written == len(data):
-                    self.waiting.pop(0)
-                else:
-                    self.waiting[0] = data[written:]
+            return os.write(self.fd, data)
         except BlockingIOError:
-            pass
+            return 0
         except OSError:
             self.close()
+            return len(data)
 
     def close(self) -> None:
         """Take nothing more."""
@@ -112,10 +118,13 @@ class Pump:
         """When to send which signal to a server that should have ended."""
         self._leave_at: float | None = None
         """How long to wait, after the server, for the last of what it said and for the client to take it."""
+        self._poll = select.poll()
+        self._watched: dict[int, int | None] = {}
         self._received: list[int] = []
         self._wake, wake = os.pipe()
         os.set_blocking(self._wake, False)
         os.set_blocking(wake, False)
+        self._poll.register(self._wake, select.POLLIN)
         signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
         for number in (*_PASSED_ON, signal.SIGCHLD):
             if signal.getsignal(number) is not signal.SIG_IGN:  # as under `nohup`
@@ -132,52 +141,58 @@ class Pump:
     def run(self) -> None:
         """Move lines until the server has ended and everything that it said is on its way."""
         client, server = Lines(self.proxy.from_client), Lines(self.proxy.from_server)
+        self._look_for_the_end()  # it may have come before anybody listened for it
         is_idle = False
-        while not self._is_over():
-            ready = self._ready(_IDLE_SECONDS if not is_idle else None)
+        while self._leave_at is None or not self._is_over(self._leave_at):
+            ready = self._ready(is_idle)
             is_idle = not ready
             if is_idle:
                 self._on_idle()
-            if self._wake in ready:
-                self._obey()
-            if self._child.stdin in ready:
-                self._server.flush()
-            if _STDOUT in ready:
-                self._client.flush()
-                if ready[_STDOUT] & (select.POLLERR | select.POLLNVAL):
-                    self._client.close()
-            if self._child.stdout in ready:
-                self._server_writes = _moved(self._child.stdout, server)
-            if _STDIN in ready:
-                self._client_writes = _moved(_STDIN, client)
-            self._end_in_time()
+            for fd, event in ready:
+                if fd == _STDIN:
+                    self._client_writes = _moved(_STDIN, client)
+                elif fd == self._child.stdout:
+                    self._server_writes = _moved(fd, server)
+                elif fd == _STDOUT:
+                    self._client.flush()
+                    if event & (select.POLLERR | select.POLLNVAL):
+                        self._client.close()
+                elif fd == self._child.stdin:
+                    self._server.flush()
+                else:
+                    self._obey()
+            if not (self._client_writes and self._server_writes and self._client.is_open) or self._is_timed():
+                self._end_in_time()
 
-    def _is_over(self) -> bool:
-        if self._leave_at is None:
-            return False
-        return not (self._server_writes or self._client.waiting) or time.monotonic() > self._leave_at
+    def _is_over(self, leave_at: float) -> bool:
+        return not (self._server_writes or self._client.waiting) or time.monotonic() > leave_at
 
-    def _ready(self, timeout: float | None) -> dict[int, int]:
+    def _is_timed(self) -> bool:
+        return self._next_signal is not None or self._leave_at is not None or self.proxy.deadline is not None
+
+    def _ready(self, is_idle: bool) -> list[tuple[int, int]]:
         """Wait until something can be moved, a signal came or a time is up."""
-        poll = select.poll()
-        poll.register(self._wake, select.POLLIN)
-        if self._client_writes and self._server.size < _FULL:
-            poll.register(_STDIN, select.POLLIN)
-        if self._server_writes and self._client.size < _FULL:
-            poll.register(self._child.stdout, select.POLLIN)
-        if self._server.waiting:
-            poll.register(self._child.stdin, select.POLLOUT)
-        if self._client.is_open:  # also to hear that nobody reads it any more
-            poll.register(_STDOUT, select.POLLOUT if self._client.waiting else 0)
-        now = time.monotonic()
-        times = [
-            at - now
-            for at in (self._next_signal and self._next_signal[0], self._leave_at, self.proxy.deadline)
-            if at is not None
-        ]
-        if timeout is not None:
-            times.append(timeout)
-        return dict(poll.poll(max(0, int(min(times) * 1000) + 1) if times else None))
+        self._watch(_STDIN, select.POLLIN if self._client_writes and self._server.size < _FULL else None)
+        self._watch(self._child.stdout, select.POLLIN if self._server_writes and self._client.size < _FULL else None)
+        self._watch(self._child.stdin, select.POLLOUT if self._server.waiting else None)
+        # The client also to hear that nobody reads it any more.
+        self._watch(_STDOUT, (select.POLLOUT if self._client.waiting else 0) if self._client.is_open else None)
+        timeout = None if is_idle else _IDLE_SECONDS
+        if self._is_timed():
+            times = (self._next_signal and self._next_signal[0], self._leave_at, self.proxy.deadline)
+            first = min(at for at in times if at is not None) - time.monotonic()
+            timeout = first if timeout is None else min(first, timeout)
+        return self._poll.poll(None if timeout is None else max(0, int(timeout * 1000) + 1))
+
+    def _watch(self, fd: int, events: int | None) -> None:
+        """Ask the system about a descriptor, in another way than before."""
+        if self._watched.get(fd) == events:
+            return
+        if events is None:
+            self._poll.unregister(fd)
+        else:
+            self._poll.register(fd, events)
+        self._watched[fd] = events
 
     def _obey(self) -> None:
         """Pass on the signals that came, and see whether the server is still there."""
@@ -189,6 +204,9 @@ class Pump:
                 self._child.signal(number)
             if number == signal.SIGTERM:
                 self._next_signal = (time.monotonic() + GRACE_SECONDS, signal.SIGKILL)
+        self._look_for_the_end()
+
+    def _look_for_the_end(self) -> None:
         if self._leave_at is None and self._child.process.poll() is not None:
             self._leave_at = time.monotonic() + GRACE_SECONDS
             self._next_signal = None
@@ -203,8 +221,9 @@ class Pump:
         if not self._client.is_open or not self._server_writes:
             self._client_writes = False  # nobody is there to ask, or to be asked
         if not (self._client_writes or self._server.waiting or self.proxy.holds_lines):
-            self._child.close_stdin()
+            self._watch(self._child.stdin, None)
             self._server.close()
+            self._child.close_stdin()
             hears = self._client.is_open and self._server_writes
             if self._next_signal is None and (self.proxy.is_answered or not hears):
                 self._next_signal = (now + GRACE_SECONDS, signal.SIGTERM)

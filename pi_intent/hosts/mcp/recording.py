@@ -8,15 +8,16 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pi_intent import __version__
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.ids import ulid
-from pi_intent.ledger.journal import SessionJournal
-from pi_intent.ledger.location import find_ledger
-from pi_intent.ledger.record import SessionInfo
 from pi_intent.pipeline import Pipeline
 from pi_intent.sinks import PROCESS, FanOut
+
+if TYPE_CHECKING:
+    from pi_intent.ledger.journal import SessionJournal
 
 
 def _new_id() -> str:
@@ -77,6 +78,11 @@ class Recording:
             self._journal.close()
 
     def _find(self, client: str | None) -> None:
+        # Here and not above: what the ledger takes to load would stand between a client and its first answer.
+        from pi_intent.ledger.journal import SessionJournal
+        from pi_intent.ledger.location import find_ledger
+        from pi_intent.ledger.record import SessionInfo
+
         cwd = "/"
         with suppress(OSError):  # it is gone
             cwd = os.getcwd()

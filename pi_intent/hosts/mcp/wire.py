@@ -8,6 +8,7 @@ characters that are a line's end for some.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -50,6 +51,8 @@ def _no_constant(name: str) -> Any:
 
 _decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 _any_length = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_int=str)
+_KEY = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\n\r]*+:[ \t\n\r]*+', re.DOTALL)
+_COMMA = re.compile(r"[ \t\n\r]*+,?[ \t\n\r]*+")
 _scan = _any_length.raw_decode
 """Reads the value that starts somewhere, and says where it ends."""
 
@@ -97,13 +100,11 @@ def members(text: str, start: int) -> Iterator[tuple[str, int, int, int]]:
 def _keys(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     """Walk the object that opens at `start`, and pass over a value only when the next key is asked for."""
     at = _skip(text, start + 1)
-    while text[at] != "}":
-        key, after = _scan(text, at)
-        value = _skip(text, _skip(text, after) + 1)
-        yield key, at, value
-        at = _skip(text, _end(text, value))
-        if text[at] == ",":
-            at = _skip(text, at + 1)
+    while found := _KEY.match(text, at):
+        key, value = found[1], found.end()
+        yield key if "\\" not in key else json.loads(f'"{key}"'), at, value
+        after = _COMMA.match(text, _end(text, value))
+        at = value if after is None else after.end()
 
 
 def items(text: str, start: int) -> Iterator[tuple[int, int]]:

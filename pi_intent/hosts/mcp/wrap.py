@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
 def wrap(options: WrapOptions, environ: Mapping[str, str]) -> NoReturn:
     """Run the server until it ends, and end as it did."""
+    for descriptor in (0, 1, 2):  # a pipe to the server must not take the place of one that is closed
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
     if environ.get("PI_INTENT", "").strip().lower() == "off":
         _become(options.command)
     try:
