@@ -1,0 +1,56 @@
+"""A hostile server spoken to directly and through the proxy: what differs is the injection alone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+from mcp_client_talk import FROM_CLIENT
+from mcp_comparing import differences
+from mcp_scenarios import Run, Scenario, hold_twice
+from mcp_server_talk import FROM_SERVER
+from mcp_session_talk import SESSIONS
+
+STATING = {
+    "batch: calls and others",
+    "call: members round it",
+    "cancellation: honoured",
+    "era: 2026-07-28",
+    "era: a question in a result, and the retry",
+    "list: changes after a call",
+    "list: not waited for",
+    "order: answers the other way round",
+    "result: tools in the result of a call",
+}
+"""Conversations whose every call states an intent, held once more where it is required."""
+
+OPTIONAL = (*FROM_SERVER, *FROM_CLIENT, *SESSIONS)
+STRICT = tuple(
+    replace(scenario, name=f"required, {scenario.name}", wrap=("--policy", "require", *scenario.wrap))
+    for scenario in OPTIONAL
+    if scenario.name in STATING or scenario.name.startswith(("arguments: ", "task: "))
+)
+SCENARIOS = (*OPTIONAL, *STRICT)
+ABREAST = 2 * (os.cpu_count() or 1)
+"""Conversations held at the same time: most of each is waiting for a program to start."""
+
+
+@pytest.fixture(scope="module")
+def conversations(request, tmp_path_factory) -> Iterator[dict[str, Future[tuple[Run, Run]]]]:
+    """Every conversation of the tests that were chosen, begun before the first of them asks for its own."""
+    wanted = [item.callspec.params["scenario"] for item in request.session.items if item.fspath == request.fspath]
+    with ThreadPoolExecutor(ABREAST) as pool:
+        yield {
+            scenario.name: pool.submit(hold_twice, scenario, tmp_path_factory.mktemp("talk")) for scenario in wanted
+        }
+        pool.shutdown(cancel_futures=True)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
+def test_the_proxy_changes_nothing_but_the_schemas_and_the_two_fields(conversations, scenario: Scenario):
+    direct, wrapped = conversations[scenario.name].result()
+    assert direct.received or scenario.command or not scenario.steps, "the conversation never reached the server"
+    assert differences(scenario, direct, wrapped) == []
