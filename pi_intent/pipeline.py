@@ -23,7 +23,7 @@ from pi_intent.events import (
 )
 from pi_intent.protocols import CallContext, Journal, Settlement
 from pi_intent.sinks import FanOut
-from pi_intent.types import Code, Flag, Host, IntentCall, JSONObject, Policy, Profile, Status
+from pi_intent.types import Code, Flag, Host, IntentCall, JSONObject, JSONValue, Policy, Profile, Status
 
 
 class CallRequest(NamedTuple):
@@ -355,7 +355,15 @@ def _with_flags(call: IntentCall, *flags: Flag) -> IntentCall:
 
 def _copied(arguments: JSONObject) -> JSONObject:
     """Copy what a listener could change: the tool runs with the original."""
-    return {name: deepcopy(value) if isinstance(value, list | dict) else value for name, value in arguments.items()}
+    return {name: _copy(value) if isinstance(value, list | dict) else value for name, value in arguments.items()}
+
+
+def _copy(value: JSONValue) -> JSONValue:
+    try:
+        return deepcopy(value)
+    except RecursionError:  # what was read without recursion in Python can be copied that way, too
+        copied: JSONValue = json.loads(json.dumps(value))
+        return copied
 
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode

@@ -7,11 +7,13 @@ of tools and the two fields of ours in calls.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import IntentRejected, LedgerError
 from pi_intent.hosts.mcp import wire
+from pi_intent.hosts.mcp.ambiguous import CALL, ambiguity
 from pi_intent.hosts.mcp.answers import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -22,10 +24,11 @@ from pi_intent.hosts.mcp.answers import (
 )
 from pi_intent.hosts.mcp.calls import Calls, client_call_id, client_name
 from pi_intent.hosts.mcp.ends import Ends
+from pi_intent.hosts.mcp.lists import learn_page
 from pi_intent.hosts.mcp.requests import Asked, Requests, asked_by
 from pi_intent.hosts.mcp.tools import KnownTool, Tools
 from pi_intent.hosts.mcp.unlisted import Unlisted, is_call
-from pi_intent.hosts.mcp.wire import Cut, Repeated, Unreadable, dumped
+from pi_intent.hosts.mcp.wire import Cut, Unreadable, dumped
 from pi_intent.protocols import Settlement
 
 _NOT_PASSED_ON = "pi-intent did not pass this on"
@@ -137,7 +140,7 @@ class Proxy:
             self._pass(line, may_wait=may_wait)
         except Exception as error:  # a boundary: a fault of ours must not end the session, nor let a call slip by
             self._tell(f"a message was not passed on, by a fault of ours ({_named(error)})")
-            self._answer(error_answer("null", INTERNAL_ERROR, f"{_NOT_PASSED_ON}, by a fault of its own"))
+            self._answer(_fault(line))
 
     def _pass(self, line: bytes, *, may_wait: bool) -> None:
         if not line.strip():
@@ -175,16 +178,17 @@ class Proxy:
         """Return what is cut out of a message that goes on. Raises `_Refused` for one that does not."""
         if isinstance(message, list):
             raise _Refused(error_answer("null", INVALID_REQUEST, f"{_NOT_PASSED_ON}: a batch inside a batch"))
-        if not isinstance(message, dict) or "method" not in message:
+        if not isinstance(message, dict):
+            return []
+        if (why := ambiguity(message)) is not None:
+            raise _Refused(_error(text, start, message, INVALID_REQUEST, f"{_NOT_PASSED_ON}: {why}"))
+        if "method" not in message:
             return []
         method, params = message["method"], message.get("params")
-        if isinstance(message, Repeated) or isinstance(params, Repeated):
-            why = f"{_NOT_PASSED_ON}: a key stands twice in it"
-            raise _Refused(_error(text, start, message, INVALID_REQUEST, why))
         if self._on_hello is not None and "id" in message:
             hello, self._on_hello = self._on_hello, None
             hello(client_name(params))
-        if method == "tools/call":
+        if method == CALL:
             return self._called(text, start, message)
         if "id" in message:
             self._requests.add(message["id"], asked_by(method, params))
@@ -252,35 +256,14 @@ class Proxy:
             return [], []
         if asked.kind == "own list":
             cursor, meta = asked.detail
-            self._learn(text, start, message, cursor)
+            learn_page(self._tools, text, start, message, cursor)
             following = message["result"].get("nextCursor") if isinstance(message.get("result"), dict) else None
             if isinstance(following, str):
                 self._unlisted.ask(following, meta)
             raise _Refused(None)  # the client did not ask
         if asked.kind == "list":
-            return self._learn(text, start, message, asked.detail), []
+            return learn_page(self._tools, text, start, message, asked.detail), []
         return [], self._ends.answered(asked, message)
-
-    def _learn(self, text: str, start: int, message: dict[str, Any], cursor: object) -> list[Cut]:
-        """Learn a page of tools; return where their schemas are replaced by those with an intent."""
-        result = message.get("result")
-        definitions = result.get("tools") if isinstance(result, dict) else None
-        if not isinstance(result, dict) or not isinstance(definitions, list):
-            return []
-        repeated = any(isinstance(part, Repeated) for part in (message, result, *definitions))
-        at = None if repeated else wire.value_at(text, start, "result", "tools")
-        spans = [None] * len(definitions) if at is None else list(wire.items(text, at))
-        self._tools.begin_page(cursor)
-        cuts: list[Cut] = []
-        for span, definition in zip(spans, definitions, strict=True):
-            tool = (
-                self._tools.learn(definition, can_change=span is not None) if isinstance(definition, dict) else None
-            )
-            if tool is not None and tool.shown is not None and span is not None:
-                schema = wire.value_at(text, span[0], "inputSchema")
-                cuts += [] if schema is None else [Cut(*wire.span(text, schema), tool.shown)]
-        self._tools.end_page(result.get("nextCursor"))
-        return cuts
 
 
 def _parts(text: str, message: object) -> list[tuple[int, Any]]:
@@ -289,6 +272,16 @@ def _parts(text: str, message: object) -> list[tuple[int, Any]]:
     if not isinstance(message, list):
         return [(start, message)]
     return [(begin, part) for (begin, _), part in zip(wire.items(text, start), message, strict=True)]
+
+
+def _fault(line: bytes) -> str:
+    """Return the error for a line that we stumbled over, with its id where it can be read."""
+    why = f"{_NOT_PASSED_ON}, by a fault of its own"
+    with suppress(Exception):  # within the boundary: it may be the reading that fails
+        text, message = wire.read_line(line)
+        if isinstance(message, dict) and "id" in message:
+            return _error(text, wire.opening(text), message, INTERNAL_ERROR, why) or ""
+    return error_answer("null", INTERNAL_ERROR, why)
 
 
 def _error(text: str, start: int, message: dict[str, Any], code: int, why: str) -> str | None:

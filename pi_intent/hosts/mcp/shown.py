@@ -40,7 +40,7 @@ def shown(definitions: Sequence[dict[str, Any]], *, policy: ServerPolicy, texts:
     tools = Tools(texts=texts, settings_for=policy.settings_for, on_skipped=skipped.__setitem__)
     found = []
     for own in definitions:
-        tool = tools.learn(own, can_change=True)
+        tool = tools.learn(own, json.dumps(own["inputSchema"]) if "inputSchema" in own else None)
         if tool is not None and tool.shown is not None:
             found.append(ShownTool(own, own | {"inputSchema": json.loads(tool.shown)}, None))
         else:

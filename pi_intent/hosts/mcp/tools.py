@@ -9,7 +9,7 @@ from pi_intent.contract.inject import inject_intent, our_properties
 from pi_intent.contract.rows import INTENT, RATIONALE
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import InjectionSkipped
-from pi_intent.hosts.mcp.wire import dumped
+from pi_intent.hosts.mcp.wire import Unreadable, dumped, read_exactly
 from pi_intent.settings.rules import ToolSettings
 from pi_intent.types import JSONObject
 
@@ -53,24 +53,30 @@ class Tools:
         self._listing: dict[str, KnownTool] = {}
         """Of the list whose pages are being shown: what the client saw last goes first."""
         self._next_page: str | None = None
+        self._is_whole = False
+        """Whether the pages that are being shown began with the first one."""
 
     def find(self, name: str) -> KnownTool | None:
         """Return a tool that a list has shown, or None."""
         return self._listing.get(name) or self._known.get(name)
 
-    def learn(self, definition: dict[str, Any], *, can_change: bool) -> KnownTool | None:
-        """Take a tool from a list; None where it has no name. `can_change`: whether the client can be shown more."""
+    def learn(self, definition: dict[str, Any], schema: str | None) -> KnownTool | None:
+        """Take a tool from a list, with the text of its `inputSchema`; None where it has no name.
+
+        Where the text is None, the client cannot be shown another one.
+        """
         name = definition.get("name")
         if not isinstance(name, str):
             return None
-        tool = self._listing[name] = self._read(name, definition.get("inputSchema"), can_change)
+        tool = self._listing[name] = self._read(name, "inputSchema" in definition, schema)
         return tool
 
     def begin_page(self, cursor: object) -> None:
         """A page is about to be learnt: the first one of a list, or the one that the last page led to."""
         if cursor is None or cursor != self._next_page:
-            self._known = {**self._known, **self._listing}  # a list that was never finished
+            self._known |= self._listing  # of a list that was never finished
             self._listing = {}
+            self._is_whole = cursor is None
 
     def end_page(self, next_cursor: object) -> None:
         """A page has been learnt; with the last one, what the list did not show is forgotten."""
@@ -78,24 +84,26 @@ class Tools:
             self._next_page = next_cursor
         else:
             self._next_page = None
-            self._known, self._listing = self._listing, {}
+            self._known = self._listing if self._is_whole else self._known | self._listing
+            self._listing = {}
 
-    def _read(self, name: str, parameters: Any, can_change: bool) -> KnownTool:
+    def _read(self, name: str, has_schema: bool, schema: str | None) -> KnownTool:
         settings = self.settings_for(name)
         plain = KnownTool(name, "nothing", settings, None)
         if settings.policy in ("omit", "derive"):
             return plain
-        if parameters is None or not can_change:
-            self._skip(name, "a key stands twice in its list" if not can_change else "it has no schema")
+        if schema is None:
+            self._skip(name, "a key stands twice in its list" if has_schema else "it has no schema")
             return plain
         try:
+            parameters = read_exactly(schema)
             shown = inject_intent(parameters, texts=self._texts, profile=settings.profile, policy=settings.policy)
             text = dumped(shown)
         except InjectionSkipped as skipped:
             self._skip(name, str(skipped))
             return plain
-        except (ValueError, RecursionError):  # 1E400, say, which is a number to JSON and none to Python
-            self._skip(name, "its schema holds what cannot be written again")
+        except (Unreadable, ValueError, RecursionError) as error:
+            self._skip(name, str(error) if isinstance(error, Unreadable) else "its schema cannot be written again")
             return plain
         inherited = our_properties(parameters.get("properties"))
         asked = inherited or our_properties(shown.get("properties"))

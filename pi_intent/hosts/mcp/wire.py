@@ -21,6 +21,7 @@ _LINE_ENDS = (
     ("\u2029".encode(), b"\\u2029"),
     (b"\xc2\x85", b"\\u0085"),
 )
+_FLOAT_DIGITS = 15
 _SPACE = " \t\n\r"
 
 
@@ -45,12 +46,21 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found if len(found) == len(pairs) else Repeated(found)
 
 
+def _same_float(text: str) -> float:
+    """Read a number of so few digits that a float keeps them all."""
+    value = float(text)
+    if len(text) > _FLOAT_DIGITS or value in (float("inf"), float("-inf")):
+        raise Unreadable(f"{text[:40]} is no number of a float")
+    return value
+
+
 def _no_constant(name: str) -> Any:
     raise Unreadable(f"{name} is not JSON")
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 _any_length = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_int=str)
+_exact = json.JSONDecoder(object_pairs_hook=_object, parse_float=_same_float)
 _KEY = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\n\r]*+:[ \t\n\r]*+', re.DOTALL)
 _COMMA = re.compile(r"[ \t\n\r]*+,?[ \t\n\r]*+")
 _scan = _any_length.raw_decode
@@ -86,6 +96,14 @@ def read_line(line: bytes) -> tuple[str, Any]:
         return text, _any_length.decode(text)
     except ValueError as error:
         raise Unreadable("the text is not JSON") from error
+
+
+def read_exactly(text: str) -> Any:
+    """Read a value that is to be written again. Raises `Unreadable` where a number would come out as another one."""
+    try:
+        return _exact.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("it holds a number that cannot be written again as it was") from error
 
 
 def members(text: str, start: int) -> Iterator[tuple[str, int, int, int]]:
