@@ -14,11 +14,9 @@ import anyio.to_thread
 
 from pi_intent import __version__
 from pi_intent.descriptions import model_texts
-from pi_intent.errors import LedgerError
-from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ids import ulid
+from pi_intent.ledger.absent import NoLedger, could_not_be_opened, then
 from pi_intent.pipeline import Pipeline
-from pi_intent.protocols import CallContext, Settlement
 from pi_intent.sinks import PROCESS, FanOut
 from pi_intent.types import Host
 
@@ -30,21 +28,6 @@ if TYPE_CHECKING:
 def new_id() -> str:
     """Return a new unique id that sorts by time."""
     return ulid(time.time_ns() // 1_000_000, os.urandom(10))
-
-
-class NoLedger:
-    """Stands in for a ledger that could not be opened: keeps nothing, and vetoes calls where that must not be."""
-
-    def __init__(self, reason: str, strict: bool) -> None:
-        self._reason = reason
-        self._strict = strict
-
-    def opened(self, start: ToolExecutionStart, context: CallContext) -> None:
-        if self._strict:
-            raise LedgerError(self._reason)
-
-    def closed(self, end: ToolExecutionEnd, settlement: Settlement) -> None:
-        pass
 
 
 class SessionRuntime:
@@ -118,9 +101,9 @@ class SessionRuntime:
             try:
                 journal = self._opened_journal()
             except Exception as error:  # a boundary: the promise of `start`
-                reason = f"the ledger could not be opened ({type(error).__name__}: {error})"
+                reason = could_not_be_opened(error)
                 self.pipeline.journal = NoLedger(reason, self.strict)
-                self.tell_once(f"{reason}; calls {'are refused' if self.strict else 'go on, but are not recorded'}")
+                self.tell_once(f"{reason}; {then(self.strict)}")
                 return
             self.journal = journal
             self._open_channel(journal)

@@ -1,16 +1,14 @@
-"""Take what a tool itself says came of its call, out of the details of its result."""
+"""Take what a tool itself says came of its call, out of what it returned."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from pi_intent.events import OutcomePatch
 
 
-def stated_outcome(details: Mapping[str, Any]) -> tuple[str | None, OutcomePatch | None]:
-    """Return the outcome and its patch under `pi_intent`; anything of another shape is nothing."""
-    said = details.get("pi_intent")
+def stated_outcome(said: object) -> tuple[str | None, OutcomePatch | None]:
+    """Return the outcome and its patch; anything of another shape is nothing."""
     if not isinstance(said, Mapping):
         return None, None
     outcome, patch = said.get("outcome"), said.get("outcomePatch")

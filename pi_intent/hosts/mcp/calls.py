@@ -10,9 +10,11 @@ from pi_intent.contract.rows import INTENT, RATIONALE
 from pi_intent.errors import IntentRejected
 from pi_intent.hosts.mcp.tools import KnownTool
 from pi_intent.pipeline import CallRequest, OpenCall, Pipeline, failure
+from pi_intent.types import IntentCall
 
 ONE_ANSWER = 0.1
-"""Seconds within which calls of one answer of a model come. It takes longer to write the next answer."""
+"""Seconds between the calls of one answer of a model, or from the end of one to the next where a client runs them one
+by one. It takes a model longer to write its next answer."""
 
 _CLIENTS_OWN = ("claudecode/toolUseId", "callId")
 """Where clients put the id under which the model made a call, in the order in which they are looked for."""
@@ -53,30 +55,36 @@ class Calls:
         self._server = server
         self._clock = clock
         self._turn = 0
-        self._group = ""
         self._last = float("-inf")
-        self._in_group: list[OpenCall] = []
+        """When a call came or was answered last."""
+        self._unanswered: set[str] = set()
 
     def open(self, tool: KnownTool, arguments: object, call_id: str) -> OpenCall:
         """Read a call and record its start. Raises `IntentRejected`, or `LedgerError` where it must be recorded."""
-        opened = self._pipeline().open(self.request(tool, arguments, call_id))
-        self._in_group.append(opened)
-        return opened
+        return self._pipeline().open(self.request(tool, arguments, call_id))
 
-    def reads(self, tool: KnownTool, arguments: object) -> bool:
-        """Whether a call, sent again with more in it, still says what it has to."""
+    def expect(self, opened: OpenCall) -> None:
+        """A call is on its way, and will be answered."""
+        self._unanswered.add(opened.start.call_id)
+
+    def answered(self, opened: OpenCall) -> None:
+        """The first answer to a call has come, or none will."""
+        self._unanswered.discard(opened.start.call_id)
+        self._last = self._clock()
+
+    def read(self, tool: KnownTool, arguments: object) -> IntentCall | None:
+        """Read a call that is sent again with more in it; None where it no longer says what it has to."""
         try:
-            read_call(
+            return read_call(
                 tool.name,
                 {} if arguments is None else arguments,
                 texts=self._pipeline().texts,
                 policy=tool.settings.policy if tool.carries != "nothing" else "omit",
-                parameters=tool.parameters,
+                parameters=tool.parameters if tool.carries != "nothing" else _LEAVE_ALONE,
                 replaces=(),
             )
         except IntentRejected:
-            return False
-        return True
+            return None
 
     def refuse(self, tool: KnownTool, arguments: object, call_id: str, why: str) -> None:
         """Record a call that is refused whatever it states."""
@@ -90,7 +98,7 @@ class Calls:
             tool_name=tool.name,
             tool_call_id=call_id,
             arguments={} if arguments is None or not (asked or isinstance(arguments, dict)) else arguments,
-            group_id=self._group,
+            group_id=str(self._turn),
             turn=self._turn,
             policy=tool.settings.policy if asked or tool.settings.policy == "derive" else "omit",
             profile=tool.settings.profile,
@@ -104,8 +112,6 @@ class Calls:
 
     def _next_group(self) -> None:
         now = self._clock()
-        self._in_group = [opened for opened in self._in_group if not opened.settled]
-        if not self._in_group and now - self._last > ONE_ANSWER:
+        if not self._unanswered and now - self._last > ONE_ANSWER:
             self._turn += 1
-            self._group = f"{self._turn}"
         self._last = now

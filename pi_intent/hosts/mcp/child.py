@@ -8,8 +8,20 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 
-# Waits until the proxy is gone, however it went, and then ends what is left of the server.
-_GUARD = 'read -r _; sleep 2; kill -s TERM -- "-$1"; sleep 2; kill -s KILL -- "-$1"'
+# Waits until the proxy is gone, however it went, and then ends what is left of the server. It looks ten times a
+# second whether anything is, because the number of a group that is gone may be given to another one.
+_GUARD = """
+read -r _
+tenths=0
+while kill -s 0 -- "-$1"; do
+    case $tenths in
+        20) kill -s TERM -- "-$1" ;;
+        40) kill -s KILL -- "-$1"; exit ;;
+    esac
+    tenths=$((tenths + 1))
+    sleep 0.1
+done
+"""
 
 CANNOT_START, NOT_FOUND = 126, 127
 """The exit codes with which shells tell that a command could not be run."""
@@ -38,6 +50,10 @@ class Child:
                 process_group=0,
             )
 
+    def has_ended(self) -> bool:
+        """Whether the server has ended. It keeps its number until `finish`, so that no signal reaches another one."""
+        return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
     def close_stdin(self) -> None:
         """Tell the server that nothing more comes."""
         if self.process.stdin is not None:
@@ -53,10 +69,9 @@ class Child:
 
         As `subprocess` gives it: negative for a signal.
         """
-        code = self.process.poll()
+        os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOWAIT)
         self.signal(signal.SIGKILL)
-        if code is None:
-            code = self.process.wait()
+        code = self.process.wait()
         if self._guard is not None:
             self._guard.kill()
             self._guard.wait()

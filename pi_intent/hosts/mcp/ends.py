@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from pi_intent.hosts.mcp.requests import Asked
 from pi_intent.hosts.mcp.results import settlement_of, task_id, task_status, unfinished
 from pi_intent.pipeline import OpenCall
 from pi_intent.protocols import Settlement
+from pi_intent.types import JSONObject
 
 type _Afterwards = Callable[[], None]
 
-_CANCELLED = Settlement(status="cancelled", is_error=True)
+CANCELLED = Settlement(status="cancelled", is_error=True)
+INTERRUPTED = Settlement(status="interrupted", is_error=True)
+
+MOST_WAITING = 256
+"""Calls that are remembered until they are sent again, or their task is fetched; the oldest makes room."""
+
+
+class _Waiting(NamedTuple):
+    """A call that a person was asked about; `state` comes back with their answer."""
+
+    tool_name: str
+    state: object
+    opened: OpenCall
 
 
 class Ends:
@@ -23,37 +36,36 @@ class Ends:
 
     def __init__(self) -> None:
         self._tasks: dict[str, OpenCall] = {}
-        self._waiting: dict[tuple[str, str | None], OpenCall] = {}
-        """Calls that a person was asked about, by the tool and by the state that comes back with their answer."""
+        self._waiting: list[_Waiting] = []
 
     @property
     def has_tasks(self) -> bool:
         """Whether a call goes on as a task, of which anything may be told at any time."""
         return bool(self._tasks)
 
-    def state_of(self, carrier: dict[str, Any]) -> str | None:
-        """Return the state that a server hands out with a question and gets back with the answer."""
-        state = carrier.get("requestState")
-        return state if isinstance(state, str) else None
+    def may_resume(self, tool_name: str, params: dict[str, Any]) -> bool:
+        """Whether a call is one that a person was asked about before, sent again with what they said."""
+        return ("inputResponses" in params or "requestState" in params) and any(
+            one.tool_name == tool_name and one.state == params.get("requestState") for one in self._waiting
+        )
 
-    def is_waiting(self, state: tuple[str, str | None]) -> bool:
-        """Whether a person was asked about a call of this tool, with this state."""
-        return state in self._waiting
-
-    def resumed(self, state: tuple[str, str | None]) -> OpenCall | None:
-        """Return the call that is sent again with an answer: it is the same one, and counts once."""
-        return self._waiting.pop(state, None)
+    def resumed(self, tool_name: str, params: dict[str, Any], arguments: JSONObject) -> OpenCall | None:
+        """Return the call that is sent again: the same tool, state and arguments. It counts once."""
+        for index, one in enumerate(self._waiting):
+            if one[:2] == (tool_name, params.get("requestState")) and one.opened.call.arguments == arguments:
+                return self._waiting.pop(index).opened
+        return None
 
     def answered(self, asked: Asked, message: dict[str, Any]) -> list[_Afterwards]:
         """Take the answer to a request of the client's."""
         result = message.get("result")
         match asked.kind:
             case "call" if asked.opened is not None:
-                return self._call_answered(asked.opened, asked.detail, message)
+                return self._call_answered(asked.opened, message)
             case "task result":
-                return self._end(asked.detail, settlement_of(message))
+                return [] if unfinished(result) else self._end(asked.detail, settlement_of(message))
             case "task cancel" if result is not None:
-                return self._end(asked.detail, _CANCELLED)
+                return self._end(asked.detail, CANCELLED)
             case _:
                 return self._moved(result) if isinstance(result, dict) else []
 
@@ -63,32 +75,39 @@ class Ends:
         about_tasks = str(message["method"]).startswith("notifications/tasks")
         return self._moved(params) if about_tasks and isinstance(params, dict) else []
 
-    def _call_answered(
-        self, opened: OpenCall, state: tuple[str, str | None], message: dict[str, Any]
-    ) -> list[_Afterwards]:
-        result = message.get("result")
+    def _call_answered(self, opened: OpenCall, message: dict[str, Any]) -> list[_Afterwards]:
+        result: Any = message.get("result")
         match unfinished(result):
             case "input_required":
-                self._waiting[(state[0], self.state_of(result or {}))] = opened
-                return []
+                self._waiting.append(_Waiting(opened.start.tool_name, result.get("requestState"), opened))
+                given_up = self._waiting.pop(0).opened if len(self._waiting) > MOST_WAITING else None
+                return [] if given_up is None else [lambda: given_up.settle(INTERRUPTED)]
             case "task":
-                self._tasks[task_id(result or {}) or ""] = opened
-                return [lambda: opened.update(opened.call.arguments, backgrounded=True)]
+                self._tasks[task_id(result) or ""] = opened
+                dispatched = [lambda: opened.update(opened.call.arguments, backgrounded=True)]
+                return [*dispatched, *self._crowded_out(), *self._moved(result)]
             case None:
                 return [lambda: opened.settle(settlement_of(message))]
 
+    def _crowded_out(self) -> list[_Afterwards]:
+        if len(self._tasks) <= MOST_WAITING:
+            return []
+        return self._end(next(iter(self._tasks)), INTERRUPTED)
+
     def _moved(self, said: dict[str, Any]) -> list[_Afterwards]:
-        """A task stands elsewhere: it failed, was called off, or its result is told with it."""
+        """A task stands elsewhere: it failed, was called off, or its result is told with it. Or a list of tasks."""
+        listed = said.get("tasks")
+        if isinstance(listed, list):
+            return [act for one in listed if isinstance(one, dict) for act in self._moved(one)]
         task = task_id(said)
         match task_status(said):
             case "completed" if "result" in said:
                 return self._end(task, settlement_of(said))
             case "cancelled":
-                return self._end(task, _CANCELLED)
+                return self._end(task, CANCELLED)
             case "failed":
-                return self._end(
-                    task, settlement_of({"error": said.get("error", {"message": said.get("statusMessage")})})
-                )
+                error = said.get("error", {"message": said.get("statusMessage")})
+                return self._end(task, settlement_of({"error": error}))
             case _:
                 return []
 

@@ -16,7 +16,7 @@ def learn_page(tools: Tools, text: str, start: int, message: dict[str, Any], cur
     if not isinstance(result, dict) or not isinstance(definitions, list):
         return []
     # Where a key stands twice, the client may take the other one than we would change.
-    repeated = any(isinstance(part, Repeated) for part in (message, result, *definitions))
+    repeated = isinstance(message, Repeated) or isinstance(result, Repeated)
     at = None if repeated else wire.value_at(text, start, "result", "tools")
     spans = [None] * len(definitions) if at is None else list(wire.items(text, at))
     tools.begin_page(cursor)
@@ -24,7 +24,7 @@ def learn_page(tools: Tools, text: str, start: int, message: dict[str, Any], cur
     for span, definition in zip(spans, definitions, strict=True):
         if not isinstance(definition, dict):
             continue
-        at = None if span is None else wire.value_at(text, span[0], "inputSchema")
+        at = None if span is None or isinstance(definition, Repeated) else wire.value_at(text, span[0], "inputSchema")
         schema = None if at is None else wire.span(text, at)
         tool = tools.learn(definition, None if schema is None else text[slice(*schema)])
         if tool is not None and tool.shown is not None and schema is not None:

@@ -59,16 +59,30 @@ def read_options(arguments: Sequence[str]) -> WrapOptions:
     )
 
 
-_LAUNCHERS = frozenset({"npx", "uvx", "bunx", "node", "bun", "deno", "uv", "pipx", "env", "sh", "bash", "docker"})
+_LAUNCHERS = frozenset({"npx", "bunx", "uvx", "uv", "pipx", "node", "bun", "deno"})
+_SUBCOMMANDS = frozenset({"run", "exec", "tool", "x", "dlx"})
+_VALUED_BY_LAUNCHERS = frozenset(
+    {"-p", "--package", "-c", "--call", "--from", "--with", "--python", "--directory", "--project", "--env-file",
+     "--index-url", "--spec", "-r", "--require", "--import", "--loader", "-C", "--cwd", "--config"}
+)  # fmt: skip
 
 
 def server_name(command: Sequence[str]) -> str:
-    """Guess what a server is called from the command that starts it: `npx -y @acme/server-x` is `server-x`."""
-    names = [word.rstrip("/").rpartition("/")[2] for word in command]
-    first = names[0] if names else ""
-    if first in _LAUNCHERS or first.startswith("python"):
-        skipped = {"run", "exec", "tool", "-m", "x", "dlx"}
-        chosen = next((name for name in names[1:] if not name.startswith("-") and name not in skipped), first)
-    else:
-        chosen = first
-    return chosen.partition("@")[0].removesuffix(".py").removesuffix(".js") or "mcp"
+    """Guess what a server is called from the command that starts it: `npx -y @acme/server-x` is `server-x`.
+
+    Where the command is another launcher, as `docker` or `env`, it is that: what stands behind may be a secret.
+    """
+    words = iter(command)
+    chosen = next(words, "")
+    if _base(chosen) in _LAUNCHERS or _base(chosen).startswith("python"):
+        for word in words:
+            if word in _VALUED_BY_LAUNCHERS:
+                next(words, None)
+            elif not word.startswith("-") and word not in _SUBCOMMANDS and "=" not in word:
+                chosen = word
+                break
+    return _base(chosen).partition("@")[0].removesuffix(".py").removesuffix(".js") or "mcp"
+
+
+def _base(word: str) -> str:
+    return word.rstrip("/").rpartition("/")[2]

@@ -6,12 +6,11 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pi_intent.hosts.mcp.options import WrapOptions
 from pi_intent.settings.load import load_settings, project_root
-from pi_intent.settings.rules import Settings, ToolSettings, alike
+from pi_intent.settings.rules import ToolRule, ToolSettings
 
 
 class ServerPolicy:
@@ -32,8 +31,9 @@ class ServerPolicy:
         # The command line goes before what the person has set in general; rules for single tools, which are more
         # specific, and the project's floors go before it.
         self._settings = replace(loaded.settings, policy=options.policy or loaded.settings.policy)
-        # Of a tool that is left alone only the project may ask something.
-        self._alone = Settings(policy="omit", redact_args=loaded.settings.redact_args, floors=loaded.settings.floors)
+        # Of a tool that is left alone only the project may ask something; what else is set for it holds.
+        tools = tuple(replace(rule, policy=None) for rule in loaded.settings.tools)
+        self._alone = replace(loaded.settings, policy="omit", tools=tools)
 
     def settings_for(self, tool_name: str) -> ToolSettings:
         """Return what holds for a tool of this server."""
@@ -42,6 +42,6 @@ class ServerPolicy:
 
     def _is_asked(self, tool_name: str) -> bool:
         def any_of(globs: tuple[str, ...]) -> bool:
-            return any(fnmatchcase(alike(tool_name), alike(glob)) for glob in globs)
+            return any(ToolRule(pattern=glob, origin="command line").matches((tool_name,)) for glob in globs)
 
         return (not self._options.tools or any_of(self._options.tools)) and not any_of(self._options.exempt)

@@ -1,7 +1,7 @@
 """Stand between an MCP client and a server: decide for each line whether it goes on, is answered, or waits.
 
-No I/O: it is given lines, and hands lines to two functions. Everything goes on byte for byte but the schemas in lists
-of tools and the two fields of ours in calls.
+No I/O: it is given lines, and hands lines to two functions. They go on byte for byte, but for the schemas in lists of
+tools, the two fields of ours in calls, and what readers of lines could take differently.
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ from pi_intent.hosts.mcp.answers import (
     refusal,
 )
 from pi_intent.hosts.mcp.calls import Calls, client_call_id, client_name
-from pi_intent.hosts.mcp.ends import Ends
-from pi_intent.hosts.mcp.lists import learn_page
+from pi_intent.hosts.mcp.ends import CANCELLED, INTERRUPTED, Ends
+from pi_intent.hosts.mcp.replies import Afterwards, Replies
 from pi_intent.hosts.mcp.requests import Asked, Requests, asked_by
+from pi_intent.hosts.mcp.stripping import stripped
 from pi_intent.hosts.mcp.tools import KnownTool, Tools
 from pi_intent.hosts.mcp.unlisted import Unlisted, is_call
-from pi_intent.hosts.mcp.wire import Cut, Unreadable, dumped
-from pi_intent.protocols import Settlement
+from pi_intent.hosts.mcp.wire import Cut, Unreadable
+from pi_intent.pipeline import OpenCall
 
 _NOT_PASSED_ON = "pi-intent did not pass this on"
-
-type _Afterwards = Callable[[], None]
 
 
 class _Refused(Exception):
@@ -75,6 +74,9 @@ class Proxy:
         self._requests = Requests()
         self._ends = Ends()
         self._unlisted = Unlisted(tools=tools, requests=self._requests, send=to_server, own_id=own_id, clock=clock)
+        self._replies = Replies(
+            tools=tools, calls=calls, requests=self._requests, ends=self._ends, unlisted=self._unlisted
+        )
 
     @property
     def holds_lines(self) -> bool:
@@ -98,17 +100,17 @@ class Proxy:
 
     def from_client(self, line: bytes) -> None:
         """Take a line of the client's."""
-        self._take(wire.one_line(line), may_wait=True)
+        self._take(line, may_wait=True)
 
     def from_server(self, line: bytes) -> None:
         """Take a line of the server's."""
         passed: bytes | None = line
-        afterwards: list[_Afterwards] = []
-        if self._requests or self._ends.has_tasks:
+        afterwards: list[Afterwards] = []
+        if self._replies.matter:
             try:
-                passed, afterwards = self._look_at(line)
-            except Unreadable:
-                pass  # a banner, say; it answers nothing
+                passed, afterwards = self._replies.look_at(line)
+            except Unreadable:  # a banner, say, or an answer that is nested too deeply
+                afterwards = self._replies.glance_at(line)
             except Exception as error:  # a boundary: a fault of ours must not lose what the server says
                 self._tell(f"a message of the server was not looked at, by a fault of ours ({_named(error)})")
         if passed is not None:
@@ -118,21 +120,6 @@ class Proxy:
         for waiting in self._unlisted.listed() if self._unlisted else ():
             self._take(waiting, may_wait=True)
 
-    def _look_at(self, line: bytes) -> tuple[bytes | None, list[_Afterwards]]:
-        """Return what the client gets of a line, None for nothing, and what is to be done when it is on its way."""
-        text, message = wire.read_line(line)
-        cuts: list[Cut] = []
-        afterwards: list[_Afterwards] = []
-        try:
-            for start, part in _parts(text, message):
-                if isinstance(part, dict):
-                    found, then = self._said(text, start, part)
-                    cuts += found
-                    afterwards += then
-        except _Refused:  # it answers a request of ours
-            return None, afterwards
-        return (wire.applied(text, cuts).encode("utf-8") if cuts else line), afterwards
-
     # From the client.
 
     def _take(self, line: bytes, *, may_wait: bool) -> None:
@@ -140,7 +127,23 @@ class Proxy:
             self._pass(line, may_wait=may_wait)
         except Exception as error:  # a boundary: a fault of ours must not end the session, nor let a call slip by
             self._tell(f"a message was not passed on, by a fault of ours ({_named(error)})")
-            self._answer(_fault(line))
+            for answer in self._stumbled_over(line):
+                self._answer(answer)
+
+    def _stumbled_over(self, line: bytes) -> list[str]:
+        """Return the errors for a line that a fault of ours keeps from the server, and end the calls it made."""
+        why = f"{_NOT_PASSED_ON}, by a fault of its own"
+        answers = []
+        with suppress(Exception):  # within the boundary: it may be the reading that fails
+            text, message = wire.read_line(line)
+            for start, part in wire.parts(text, message):
+                if isinstance(part, dict) and "id" in part and "method" in part:
+                    answers.append(_error(text, start, part, INTERNAL_ERROR, why) or "")
+                    asked = self._requests.take(part["id"])
+                    if asked is not None and asked.opened is not None:
+                        self._calls.answered(asked.opened)
+                        asked.opened.settle(INTERRUPTED)
+        return answers or [error_answer("null", INTERNAL_ERROR, why)]
 
     def _pass(self, line: bytes, *, may_wait: bool) -> None:
         if not line.strip():
@@ -148,7 +151,10 @@ class Proxy:
             return
         try:
             text, message = wire.read_line(line)
-            parts = _parts(text, message)
+            if (made := wire.one_line(line)) is not line:
+                line = made
+                text, message = wire.read_line(line)
+            parts = wire.parts(text, message)
         except Unreadable as error:
             self._answer(error_answer("null", PARSE_ERROR, f"{_NOT_PASSED_ON}: {error}"))
             return
@@ -165,7 +171,7 @@ class Proxy:
                 refused.append(index)
                 answers += [refusal.answer] if refusal.answer is not None else []
         if not refused:
-            self._to_server(wire.applied(text, cuts).encode("utf-8") if cuts else line)
+            self._to_server(wire.one_line(wire.applied(text, cuts).encode("utf-8")) if cuts else line)
         elif len(refused) < len(parts):  # of a batch
             self._to_server(wire.rest_of_array(text, cuts, refused).encode("utf-8"))
         if answers:
@@ -191,7 +197,7 @@ class Proxy:
         if method == CALL:
             return self._called(text, start, message)
         if "id" in message:
-            self._requests.add(message["id"], asked_by(method, params))
+            self._expect(message["id"], asked_by(method, params))
         elif method == "notifications/cancelled" and isinstance(params, dict):
             self._cancelled(params.get("requestId"))
         return []
@@ -202,7 +208,7 @@ class Proxy:
                 why = f"{_NOT_PASSED_ON}: a call needs `params` with the `name` of a tool"
                 raise _Refused(_error(text, start, message, INVALID_PARAMS, why))
             if "id" in message:
-                self._requests.add(message["id"], Asked("other"))
+                self._expect(message["id"], Asked("other"))
             return []
         params = message["params"]
         name, arguments = params["name"], params.get("arguments")
@@ -215,23 +221,28 @@ class Proxy:
                 why = self._texts.rejections["unlisted"].format(tool=name[:40])
                 self._calls.refuse(tool, arguments, call_id, why)
                 raise self._refusal(text, start, message, why)
-        state = (name, self._ends.state_of(params))
+        cuts = stripped(text, start, tool, arguments)
         try:
-            opened = None
-            if self._ends.is_waiting(state) and self._calls.reads(tool, arguments):
-                opened = self._ends.resumed(state)
-            if opened is None:
-                opened = self._calls.open(tool, arguments, call_id)
+            opened = self._resumed(tool, params) or self._calls.open(tool, arguments, call_id)
         except (IntentRejected, LedgerError) as error:
             raise self._refusal(text, start, message, str(error)) from error
         if "id" in message:
-            self._requests.add(message["id"], Asked("call", opened, state))
-        at = wire.value_at(text, start, "params", "arguments") if tool.ours and arguments is not None else None
-        if at is None:
-            return []
-        if isinstance(arguments, dict):
-            return wire.without(text, at, tool.ours)
-        return [Cut(*wire.span(text, at), dumped(opened.call.arguments))]
+            self._expect(message["id"], Asked("call", opened))
+            self._calls.expect(opened)
+        return cuts
+
+    def _resumed(self, tool: KnownTool, params: dict[str, Any]) -> OpenCall | None:
+        """Return the call that these parameters send again, with what a person said."""
+        if not self._ends.may_resume(tool.name, params):
+            return None
+        call = self._calls.read(tool, params.get("arguments"))
+        return None if call is None else self._ends.resumed(tool.name, params, call.arguments)
+
+    def _expect(self, request_id: object, asked: Asked) -> None:
+        displaced = self._requests.add(request_id, asked)
+        if displaced is not None and displaced.opened is not None:  # which of them is answered, nobody can tell
+            self._calls.answered(displaced.opened)
+            displaced.opened.settle(INTERRUPTED)
 
     def _refusal(self, text: str, start: int, message: dict[str, Any], why: str) -> _Refused:
         if "id" not in message:
@@ -243,45 +254,9 @@ class Proxy:
         self._unlisted.call_off(request_id)
         asked = self._requests.take(request_id)
         if asked is not None and asked.opened is not None:
-            asked.opened.settle(Settlement(status="cancelled", is_error=True))
-
-    # From the server.
-
-    def _said(self, text: str, start: int, message: dict[str, Any]) -> tuple[list[Cut], list[_Afterwards]]:
-        """Return what is cut out of a message, and what is to be done when it is on its way."""
-        if "method" in message:
-            return [], self._ends.told(message)
-        asked = self._requests.take(message["id"]) if "id" in message else None
-        if asked is None:
-            return [], []
-        if asked.kind == "own list":
-            cursor, meta = asked.detail
-            learn_page(self._tools, text, start, message, cursor)
-            following = message["result"].get("nextCursor") if isinstance(message.get("result"), dict) else None
-            if isinstance(following, str):
-                self._unlisted.ask(following, meta)
-            raise _Refused(None)  # the client did not ask
-        if asked.kind == "list":
-            return learn_page(self._tools, text, start, message, asked.detail), []
-        return [], self._ends.answered(asked, message)
-
-
-def _parts(text: str, message: object) -> list[tuple[int, Any]]:
-    """Return the messages of a line, one or a batch, with where each starts."""
-    start = wire.opening(text)
-    if not isinstance(message, list):
-        return [(start, message)]
-    return [(begin, part) for (begin, _), part in zip(wire.items(text, start), message, strict=True)]
-
-
-def _fault(line: bytes) -> str:
-    """Return the error for a line that we stumbled over, with its id where it can be read."""
-    why = f"{_NOT_PASSED_ON}, by a fault of its own"
-    with suppress(Exception):  # within the boundary: it may be the reading that fails
-        text, message = wire.read_line(line)
-        if isinstance(message, dict) and "id" in message:
-            return _error(text, wire.opening(text), message, INTERNAL_ERROR, why) or ""
-    return error_answer("null", INTERNAL_ERROR, why)
+            self._calls.answered(asked.opened)
+            asked.opened.settle(CANCELLED)
+        self._unlisted.see_to_it()
 
 
 def _error(text: str, start: int, message: dict[str, Any], code: int, why: str) -> str | None:

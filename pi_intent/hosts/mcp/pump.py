@@ -7,6 +7,7 @@ import select
 import signal
 import stat
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -16,12 +17,16 @@ from pi_intent.hosts.mcp.proxy import Proxy
 GRACE_SECONDS = 2.0
 """How long a server may take to end by itself, and then to obey SIGTERM."""
 
-_STDIN, _STDOUT = 0, 1
+_STDIN, _STDOUT, _STDERR = 0, 1, 2
 _CHUNK = 1 << 18
 _FULL = 1 << 22
 """Bytes on the way to somebody who does not take them, from which on no more are read for them."""
 
+_ATOMIC = 4096
+"""Bytes that a pipe which takes any takes at once."""
+
 _IDLE_SECONDS = 0.2
+_GONE = select.POLLERR | select.POLLHUP | select.POLLNVAL  # a pipe, or the socket that Node gives its children
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 
 
@@ -56,48 +61,64 @@ class Outlet:
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
-        self.waiting: list[bytes] = []
         self.size = 0
         self.is_open = True
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
+        self._waiting: deque[memoryview] = deque()
+        kind = os.fstat(fd)
+        # What is written to a file is there at once. A description that is shared with standard error is the server's
+        # too, and must not change under it.
+        self._is_shared = os.path.samestat(kind, os.fstat(_STDERR))
+        self._was_blocking = os.get_blocking(fd)
+        if not stat.S_ISREG(kind.st_mode) and not self._is_shared:
             os.set_blocking(fd, False)
 
     def put(self, data: bytes) -> None:
         """Take bytes; write them now if nothing waits before them."""
-        if not self.is_open:
-            return
-        if not self.waiting:
-            data = data[self._write(data) :]
-        if data:
-            self.waiting.append(data)
+        if self.is_open and data:
+            self._waiting.append(memoryview(data))
             self.size += len(data)
+            if self.size == len(data):
+                self.flush()
 
     def flush(self) -> None:
-        """Write what can be written of what waits."""
-        while self.waiting:
-            data = self.waiting[0]
-            written = self._write(data)
-            self.size -= written
-            if written < len(data):
-                self.waiting[:1] = [data[written:]] if self.is_open else []
-                break
-            del self.waiting[0]
-
-    def _write(self, data: bytes) -> int:
-        """Return how much was taken; all of it where nobody reads any more."""
+        """Write what can be written of what waits. What nobody reads any more is dropped."""
         try:
-            return os.write(self.fd, data)
-        except BlockingIOError:
-            return 0
+            while self._waiting:
+                data = self._waiting.popleft()
+                if self._is_shared:
+                    if not _takes(self.fd):
+                        self._waiting.appendleft(data)
+                        return
+                    data, rest = data[:_ATOMIC], data[_ATOMIC:]
+                    if rest:
+                        self._waiting.appendleft(rest)
+                try:
+                    written = os.write(self.fd, data)
+                except BlockingIOError:
+                    written = 0
+                self.size -= written
+                if written < len(data):
+                    self._waiting.appendleft(data[written:])
+                    return
         except OSError:
             self.close()
-            return len(data)
 
     def close(self) -> None:
         """Take nothing more."""
         self.is_open = False
-        self.waiting.clear()
+        self._waiting.clear()
         self.size = 0
+
+    def give_back(self) -> None:
+        """Leave the descriptor as it was found."""
+        with suppress(OSError):
+            os.set_blocking(self.fd, self._was_blocking)
+
+
+def _takes(fd: int) -> bool:
+    poll = select.poll()
+    poll.register(fd, select.POLLOUT)
+    return bool(poll.poll(0))
 
 
 class Pump:
@@ -117,7 +138,7 @@ class Pump:
         self._next_signal: tuple[float, int] | None = None
         """When to send which signal to a server that should have ended."""
         self._leave_at: float | None = None
-        """How long to wait, after the server, for the last of what it said and for the client to take it."""
+        """How long to wait, after the server, for the last of what it said: its helpers may still hold the pipe."""
         self._poll = select.poll()
         self._watched: dict[int, int | None] = {}
         self._received: list[int] = []
@@ -140,10 +161,15 @@ class Pump:
 
     def run(self) -> None:
         """Move lines until the server has ended and everything that it said is on its way."""
-        client, server = Lines(self.proxy.from_client), Lines(self.proxy.from_server)
+        try:
+            self._run(Lines(self.proxy.from_client), Lines(self.proxy.from_server))
+        finally:
+            self._client.give_back()
+
+    def _run(self, client: Lines, server: Lines) -> None:
         self._look_for_the_end()  # it may have come before anybody listened for it
         is_idle = False
-        while self._leave_at is None or not self._is_over(self._leave_at):
+        while self._leave_at is None or self._server_writes or self._client.size:
             ready = self._ready(is_idle)
             is_idle = not ready
             if is_idle:
@@ -155,32 +181,33 @@ class Pump:
                     self._server_writes = _moved(fd, server)
                 elif fd == _STDOUT:
                     self._client.flush()
-                    if event & (select.POLLERR | select.POLLNVAL):
+                    if event & _GONE:
                         self._client.close()
                 elif fd == self._child.stdin:
                     self._server.flush()
                 else:
                     self._obey()
-            if not (self._client_writes and self._server_writes and self._client.is_open) or self._is_timed():
+            if not (self._client_writes and self._server_writes and self._client.is_open) or self._times():
                 self._end_in_time()
 
-    def _is_over(self, leave_at: float) -> bool:
-        return not (self._server_writes or self._client.waiting) or time.monotonic() > leave_at
-
-    def _is_timed(self) -> bool:
-        return self._next_signal is not None or self._leave_at is not None or self.proxy.deadline is not None
+    def _times(self) -> list[float]:
+        """When something is to be done though nothing has moved."""
+        leave_at = self._leave_at if self._server_writes else None
+        times = (self._next_signal and self._next_signal[0], leave_at, self.proxy.deadline)
+        return [at for at in times if at is not None]
 
     def _ready(self, is_idle: bool) -> list[tuple[int, int]]:
         """Wait until something can be moved, a signal came or a time is up."""
-        self._watch(_STDIN, select.POLLIN if self._client_writes and self._server.size < _FULL else None)
+        self._watch(
+            _STDIN, select.POLLIN if self._client_writes and self._server.size + self._client.size < _FULL else None
+        )
         self._watch(self._child.stdout, select.POLLIN if self._server_writes and self._client.size < _FULL else None)
-        self._watch(self._child.stdin, select.POLLOUT if self._server.waiting else None)
+        self._watch(self._child.stdin, select.POLLOUT if self._server.size else None)
         # The client also to hear that nobody reads it any more.
-        self._watch(_STDOUT, (select.POLLOUT if self._client.waiting else 0) if self._client.is_open else None)
+        self._watch(_STDOUT, (select.POLLOUT if self._client.size else 0) if self._client.is_open else None)
         timeout = None if is_idle else _IDLE_SECONDS
-        if self._is_timed():
-            times = (self._next_signal and self._next_signal[0], self._leave_at, self.proxy.deadline)
-            first = min(at for at in times if at is not None) - time.monotonic()
+        if times := self._times():
+            first = min(times) - time.monotonic()
             timeout = first if timeout is None else min(first, timeout)
         return self._poll.poll(None if timeout is None else max(0, int(timeout * 1000) + 1))
 
@@ -202,12 +229,14 @@ class Pump:
         for number in received:
             if number != signal.SIGCHLD:
                 self._child.signal(number)
-            if number == signal.SIGTERM:
+            if number == signal.SIGTERM and self._leave_at is not None:
+                self._client.close()  # only its reading was waited for
+            elif number == signal.SIGTERM:
                 self._next_signal = (time.monotonic() + GRACE_SECONDS, signal.SIGKILL)
         self._look_for_the_end()
 
     def _look_for_the_end(self) -> None:
-        if self._leave_at is None and self._child.process.poll() is not None:
+        if self._leave_at is None and self._child.has_ended():
             self._leave_at = time.monotonic() + GRACE_SECONDS
             self._next_signal = None
 
@@ -217,16 +246,20 @@ class Pump:
         if self.proxy.deadline is not None and now >= self.proxy.deadline:
             self.proxy.give_up()
         if self._leave_at is not None:
+            if now >= self._leave_at:
+                self._server_writes = False
             return
         if not self._client.is_open or not self._server_writes:
             self._client_writes = False  # nobody is there to ask, or to be asked
-        if not (self._client_writes or self._server.waiting or self.proxy.holds_lines):
+        if not (self._client_writes or self._server.size or self.proxy.holds_lines):
             self._watch(self._child.stdin, None)
             self._server.close()
             self._child.close_stdin()
             hears = self._client.is_open and self._server_writes
             if self._next_signal is None and (self.proxy.is_answered or not hears):
                 self._next_signal = (now + GRACE_SECONDS, signal.SIGTERM)
+        if self._next_signal is not None and now >= self._next_signal[0]:
+            self._look_for_the_end()
         if self._next_signal is not None and now >= self._next_signal[0]:
             self._child.signal(self._next_signal[1])
             self._next_signal = (now + GRACE_SECONDS, signal.SIGKILL)

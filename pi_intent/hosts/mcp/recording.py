@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from pi_intent import __version__
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.ids import ulid
+from pi_intent.ledger.absent import NoLedger, could_not_be_opened, then
 from pi_intent.pipeline import Pipeline
 from pi_intent.sinks import PROCESS, FanOut
 
@@ -46,6 +47,8 @@ class Recording:
             new_id=_new_id,
         )
         self._journal: SessionJournal | None = None
+        self._reason = ""
+        """Why there is no ledger."""
         self._finding: threading.Thread | None = None
         self._syncing: threading.Thread | None = None
 
@@ -53,15 +56,19 @@ class Recording:
         """Look for the ledger, in a thread, and note who the client is; done once."""
         if self._finding is None:
             self._finding = threading.Thread(target=self._find, args=(client,), daemon=True)
-            self._finding.start()
+            try:
+                self._finding.start()
+            except RuntimeError:  # no more threads are to be had
+                self._find(client)
+                self._finding = threading.Thread()
 
     def pipeline(self) -> Pipeline:
         """Return the pipeline, ready for calls."""
         if self._pipeline.journal is None:
             self.begin(None)
-            if self._finding is not None:
+            if self._finding is not None and self._finding.ident is not None:
                 self._finding.join()
-            self._pipeline.journal = self._journal
+            self._pipeline.journal = self._journal or NoLedger(self._reason, self._strict)
         return self._pipeline
 
     def sync(self) -> None:
@@ -78,6 +85,13 @@ class Recording:
             self._journal.close()
 
     def _find(self, client: str | None) -> None:
+        try:
+            self._journal = self._found(client)
+        except Exception as error:  # a boundary: whatever is wrong with the ledger, the session goes on
+            self._reason = could_not_be_opened(error)
+            self._tell(f"{self._reason}; {then(self._strict)}")
+
+    def _found(self, client: str | None) -> SessionJournal:
         # Here and not above: what the ledger takes to load would stand between a client and its first answer.
         from pi_intent.ledger.journal import SessionJournal
         from pi_intent.ledger.location import find_ledger
@@ -89,7 +103,7 @@ class Recording:
         info = SessionInfo(
             session=self._session, host="mcp", host_version=client, agent="main", cwd=cwd, version=__version__
         )
-        self._journal = SessionJournal(
+        return SessionJournal(
             find_ledger(Path(cwd), self._environ),
             info,
             environ=self._environ,

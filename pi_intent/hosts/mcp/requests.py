@@ -36,9 +36,11 @@ class Requests:
     def __len__(self) -> int:
         return len(self._open)
 
-    def add(self, request_id: object, asked: Asked) -> None:
-        """Note a request."""
+    def add(self, request_id: object, asked: Asked) -> Asked | None:
+        """Note a request; return the one of the same id whose answer can no longer be told from its own."""
+        displaced = self._open.get(_key(request_id))
         self._open[_key(request_id)] = asked
+        return displaced
 
     def take(self, request_id: object) -> Asked | None:
         """Return a request that is answered or called off, and forget it; None for any other id."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from pi_intent.events import OutcomePatch
+from pi_intent.hosts.outcome import stated_outcome
 from pi_intent.pipeline import failure
 from pi_intent.protocols import Settlement
 
@@ -48,7 +48,8 @@ def settlement_of(answer: Mapping[str, Any]) -> Settlement:
         return Settlement(status="ok", is_error=False, result=result)
     text = _text(result.get("content"))
     is_error = result.get("isError") is True
-    outcome, patch = _outcome(result.get("_meta"))
+    meta = result.get("_meta")
+    outcome, patch = stated_outcome(meta.get(OUTCOME) if isinstance(meta, Mapping) else None)
     return Settlement(
         status="error" if is_error else "ok",
         is_error=is_error,
@@ -65,17 +66,3 @@ def _text(content: object) -> str:
         return ""
     parts = [block.get("text") for block in content if isinstance(block, Mapping) and block.get("type") == "text"]
     return "\n".join(part for part in parts if isinstance(part, str))
-
-
-def _outcome(meta: object) -> tuple[str | None, OutcomePatch | None]:
-    said = meta.get(OUTCOME) if isinstance(meta, Mapping) else None
-    if not isinstance(said, Mapping):
-        return None, None
-    outcome, patch = said.get("outcome"), said.get("outcomePatch")
-    if isinstance(patch, Mapping) and isinstance(patch.get("from"), str) and isinstance(patch.get("to"), str):
-        return _string(outcome), OutcomePatch(from_=patch["from"], to=patch["to"])
-    return _string(outcome), None
-
-
-def _string(value: object) -> str | None:
-    return value if isinstance(value, str) else None

@@ -47,35 +47,55 @@ class Unlisted:
         self._lines: list[tuple[bytes, list[Any]]] = []
         self._asked_for: set[str] = set()
         self._count = 0
+        self._unanswered = 0
         self.deadline: float | None = None
         """When what waits is to be let go; None while nothing waits."""
 
     def __len__(self) -> int:
         return len(self._lines)
 
+    @property
+    def expects(self) -> bool:
+        """Whether an answer is to come that the client did not ask for."""
+        return self._unanswered > 0
+
+    def is_own(self, request_id: object) -> bool:
+        """Whether an answer is to a request of ours, also to one that nobody waits for any more."""
+        own = isinstance(request_id, str) and request_id.startswith(self._own_id)
+        self._unanswered -= own
+        return own
+
     def must_wait(self, message: Any) -> bool:
         """Whether a call cannot be read yet: whose is its `intent`, the tool's or ours?"""
         if not is_call(message):
             return False
+        if self._lines:
+            return True  # nothing overtakes what waits
         name, arguments = message["params"]["name"], message["params"].get("arguments")
         if self._tools.find(name) is not None:
+            self._asked_for.discard(name)
             return False
         if name in self._asked_for and not self._requests.lists_are_open():
             return False
         stated = isinstance(arguments, dict) and (INTENT in arguments or RATIONALE in arguments)
-        return stated or self._tools.settings_for(name).policy == "require"
+        return stated or self._tools.settings_for(name).policy in ("require", "adaptive")
 
     def hold(self, line: bytes, messages: list[Any]) -> None:
         """Keep a line, and see that a list comes."""
         self._lines.append((line, messages))
         if self.deadline is None:
             self.deadline = self._clock() + LIST_SECONDS
-        if not self._requests.lists_are_open():
-            self.ask(None, _envelope(messages))
+        self.see_to_it()
+
+    def see_to_it(self) -> None:
+        """Ask for a list, where something waits for one and none is on its way."""
+        if self._lines and not self._requests.lists_are_open():
+            self.ask(None, _envelope(self._lines[0][1]))
 
     def ask(self, cursor: str | None, meta: dict[str, Any]) -> None:
         """Ask the server for a page of its tools, in the words of the client's own requests."""
         self._count += 1
+        self._unanswered += 1
         request_id = f"{self._own_id}{self._count}"
         self._requests.add(request_id, Asked("own list", detail=(cursor, meta)))
         params = {**({"cursor": cursor} if cursor is not None else {}), **({"_meta": meta} if meta else {})}

@@ -22,6 +22,9 @@ _LINE_ENDS = (
     (b"\xc2\x85", b"\\u0085"),
 )
 _FLOAT_DIGITS = 15
+_ID = rb'"id"\s*:\s*("[^"\\]{0,200}"|-?\d{1,15})\s*'
+_ID_FIRST = re.compile(rb'\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*' + _ID + rb",\s*\"(?:result|error)\"")
+_ID_LAST = re.compile(_ID + rb'(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 _SPACE = " \t\n\r"
 
 
@@ -60,6 +63,7 @@ def _no_constant(name: str) -> Any:
 
 _decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
 _any_length = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_int=str)
+_lenient = json.JSONDecoder(object_pairs_hook=_object)
 _exact = json.JSONDecoder(object_pairs_hook=_object, parse_float=_same_float)
 _KEY = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\n\r]*+:[ \t\n\r]*+', re.DOTALL)
 _COMMA = re.compile(r"[ \t\n\r]*+,?[ \t\n\r]*+")
@@ -77,14 +81,17 @@ def one_line(line: bytes) -> bytes:
     return line
 
 
-def read_line(line: bytes) -> tuple[str, Any]:
-    """Return the text of a line and what it says. Raises `Unreadable`."""
+def read_line(line: bytes, *, lenient: bool = False) -> tuple[str, Any]:
+    """Return the text of a line and what it says. Raises `Unreadable`.
+
+    `lenient` takes NaN and Infinity for numbers, as some servers write them; for lines that only we have to read.
+    """
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise Unreadable("the text is not UTF-8") from error
     try:
-        return text, _decoder.decode(text)
+        return text, (_lenient if lenient else _decoder).decode(text)
     except RecursionError as error:
         raise Unreadable("the text is nested too deeply") from error
     except Unreadable:
@@ -115,6 +122,28 @@ def members(text: str, start: int) -> Iterator[tuple[str, int, int, int]]:
         yield key, at, value, _end(text, value)
 
 
+def object_text(text: str) -> str:
+    """Return the object that stands in JSON text which was sent as a text itself, in one line.
+
+    The text has been read. Between the parts of JSON a line may end; within its texts it may not.
+    """
+    at = opening(text)
+    if text[at] == '"':
+        return object_text(_scan(text, at)[0])
+    return text[at:].rstrip().replace("\n", " ").replace("\r", " ")
+
+
+def id_of_unreadable(line: bytes) -> Any:
+    """Return the id of an answer that cannot be read whole: from its beginning or its end, where it mostly stands.
+
+    Raises `Unreadable` where it is at neither.
+    """
+    found = _ID_FIRST.match(line) or _ID_LAST.search(line)
+    if found is None:
+        raise Unreadable("its id is not where it mostly stands")
+    return json.loads(found[1])
+
+
 def _keys(text: str, start: int) -> Iterator[tuple[str, int, int]]:
     """Walk the object that opens at `start`, and pass over a value only when the next key is asked for."""
     at = _skip(text, start + 1)
@@ -134,6 +163,14 @@ def items(text: str, start: int) -> Iterator[tuple[int, int]]:
         at = _skip(text, end)
         if text[at] == ",":
             at = _skip(text, at + 1)
+
+
+def parts(text: str, message: object) -> list[tuple[int, Any]]:
+    """Return the messages of a line, one or a batch, with where each starts."""
+    start = opening(text)
+    if not isinstance(message, list):
+        return [(start, message)]
+    return [(begin, part) for (begin, _), part in zip(items(text, start), message, strict=True)]
 
 
 def value_at(text: str, start: int, *path: str) -> int | None:

@@ -90,6 +90,8 @@ def tell(sentence: str) -> None:
 
 def _become(command: tuple[str, ...]) -> NoReturn:
     """Be the server, as if we were not there."""
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):  # what Python ignores, the server need not
+        signal.signal(number, signal.SIG_DFL)
     try:
         os.execvp(command[0], command)
     except OSError as error:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pi_intent.errors import SettingsError
+from pi_intent.labels.printable import printable
 from pi_intent.settings import Settings, ToolRule, ToolSettings, load_settings, project_root
 from pi_intent.types import STRICTNESS, Policy
 
@@ -18,6 +19,7 @@ DEFAULT_POLICY: Policy = "adaptive"
 MOST_SAID = 1000
 """Sentences that are remembered as said: a server may run for months, on tools whose names are made up."""
 
+_LONGEST = 1000
 _log = logging.getLogger("pi_intent")
 _said: set[str] = set()
 
@@ -26,7 +28,7 @@ def tell_once(sentence: str) -> None:
     """Log a sentence as a warning, once a process: an agent is run again and again."""
     if sentence not in _said and len(_said) < MOST_SAID:
         _said.add(sentence)
-        _log.warning(sentence)
+        _log.warning(printable(sentence, width=_LONGEST))  # it may quote what others wrote
 
 
 @dataclass(frozen=True, kw_only=True)

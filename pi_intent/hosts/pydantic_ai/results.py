@@ -18,7 +18,7 @@ from pi_intent.types import Status
 def returned(result: Any) -> Settlement:
     """Settle a call whose tool returned, whatever it returned."""
     value, details = (result.return_value, result.metadata) if isinstance(result, ToolReturn) else (result, None)
-    outcome, patch = stated_outcome(details) if isinstance(details, Mapping) else (None, None)
+    outcome, patch = stated_outcome(details.get("pi_intent") if isinstance(details, Mapping) else None)
     return Settlement(
         status="ok", is_error=False, result=result, outcome=outcome, outcome_patch=patch, bytes_out=_size(value)
     )

@@ -34,7 +34,7 @@ def settlement_of(
     text = result.text
     blocked = reached is not True and result.details is None and text.startswith(BLOCKED)
     status: Status = "denied" if blocked else _status(details)
-    outcome, patch = stated_outcome(details)
+    outcome, patch = stated_outcome(details.get("pi_intent"))
     return Settlement(
         status=status,
         is_error=False,

@@ -367,3 +367,226 @@ def test_a_tool_of_an_unfinished_list_is_known():
     desk.answer(1, tools=[ECHO], nextCursor="two")
     desk.call(2, intent="See", text="x")
     assert desk.sent()[1]["params"]["arguments"] == {"text": "x"}
+
+
+def test_another_call_of_a_tool_is_not_taken_for_the_one_that_waits():
+    desk = Desk("--policy", "require")
+    desk.list_tools(ECHO)
+    desk.call(1, intent="Delete old logs", text="logs")
+    desk.answer(1, resultType="input_required", requestState="s")
+    desk.call(2, intent="Drop the table", text="prod")
+    again = {"name": "echo", "requestState": "s", "inputResponses": {}}
+    desk.ask(3, "tools/call", **again, arguments={"intent": "Delete more", "text": "all logs"})
+    assert [start.intent for start in desk.starts()] == ["Delete old logs", "Drop the table", "Delete more"]
+    desk.ask(4, "tools/call", **again, arguments={"intent": "Delete old logs", "text": "logs"})
+    assert len(desk.starts()) == 3
+
+
+def test_calls_that_wait_without_a_state_are_told_apart_by_their_arguments():
+    desk = Desk("--policy", "require")
+    desk.list_tools(ECHO)
+    for number, text in ((1, "a"), (2, "b")):
+        desk.call(number, intent="See", text=text)
+        desk.answer(number, resultType="input_required")
+    for number, text in ((3, "a"), (4, "b")):
+        arguments = {"intent": "See", "text": text}
+        desk.ask(number, "tools/call", name="echo", arguments=arguments, inputResponses={})
+        desk.answer(number, content=[])
+    assert (len(desk.starts()), desk.ends()) == (2, ["ok", "ok"])
+
+
+def test_a_call_that_waits_for_a_person_is_given_up_when_too_many_do():
+    desk = Desk()
+    desk.list_tools(ECHO)
+    for number in range(300):
+        desk.call(number, text="x")
+        desk.answer(number, resultType="input_required", requestState=str(number))
+    assert desk.ends() == ["interrupted"] * 44
+
+
+@pytest.mark.parametrize("unsettled", ["no id", "task", "question"])
+def test_a_call_that_goes_on_for_long_does_not_stop_the_counting_of_rounds(unsettled: str):
+    desk = Desk("--policy", "adaptive")
+    desk.list_tools(ECHO)
+    params = {"name": "echo", "arguments": {"intent": "See", "text": "x"}}
+    if unsettled == "no id":
+        desk.proxy.from_client(line({"jsonrpc": "2.0", "method": "tools/call", "params": params}))
+    else:
+        desk.ask(1, "tools/call", **params)
+        desk.answer(1, **({"task": {"taskId": "t"}} if unsettled == "task" else {"resultType": "input_required"}))
+    for number in range(2, 6):
+        desk.now += 10
+        desk.call(number, text="x")
+    assert desk.ends() == ["rejected"] * 3
+
+
+def test_calls_that_a_client_runs_one_by_one_are_one_answer_of_the_model():
+    desk = Desk()
+    desk.list_tools(ECHO)
+    for number in range(3):
+        desk.call(number, text="x")
+        desk.now += 5
+        desk.answer(number, content=[])
+        desk.now += 0.05
+    assert len({start.group_id for start in desk.starts()}) == 1
+    desk.now += 1
+    desk.call(9, text="x")
+    assert len({start.group_id for start in desk.starts()}) == 2
+
+
+@pytest.mark.parametrize("depth", [300, 600, 900, 2000])
+def test_arguments_of_any_depth_go_through_or_are_answered(depth: int):
+    desk = Desk("--policy", "require")
+    desk.list_tools({"name": "any", "inputSchema": {"type": "object"}})
+    nested = "[" * depth + "]" * depth
+    arguments = f'{{"intent":"x","a":{nested}}}'
+    params = f'{{"name":"any","arguments":{arguments}}}'
+    text = f'{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}\n'
+    desk.proxy.from_client(text.encode())
+    if desk.server:
+        assert desk.server == [text.replace('"intent":"x",', "")]
+    else:
+        assert desk.client[0].startswith('{"jsonrpc":"2.0","id":')
+
+
+def test_arguments_that_are_text_are_stripped_as_they_are_spelt():
+    desk = Desk("--policy", "require")
+    desk.list_tools({"name": "any", "inputSchema": {"type": "object"}})
+    inner = '{\n"a": 1E400,\r\n"intent": "See",\n"b": "\u2028"}'
+    desk.ask(1, "tools/call", name="any", arguments=inner)
+    desk.ask(2, "tools/call", name="any", arguments=json.dumps(inner))
+    for sent in desk.server:
+        assert '"arguments":{ "a": 1E400, "b": "\\u2028"}' in sent.replace('": {', '":{').replace("   ", " ").replace(
+            "  ", " "
+        )
+        assert len(sent.splitlines()) == 1
+    assert [start.intent for start in desk.starts()] == ["See", "See"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'{"jsonrpc":"2.0","id":1,"result":{"content":[],"structuredContent":{"mean":NaN}}}\n',
+        b'{"jsonrpc":"2.0","id":1,"result":' + b"[" * 100_000 + b"]" * 100_000 + b"}\n",
+        b'{"result":' + b"[" * 100_000 + b"]" * 100_000 + b',"jsonrpc":"2.0","id":1}\n',
+    ],
+)
+def test_an_answer_that_is_hard_to_read_ends_its_call(answer: bytes):
+    desk = Desk()
+    desk.list_tools(ECHO)
+    desk.call(1, text="x")
+    desk.proxy.from_server(answer)
+    assert desk.client == [answer.decode()]
+    assert desk.ends() == ["ok"]
+    assert desk.proxy.is_answered
+
+
+def test_a_definition_in_which_a_key_stands_twice_is_left_alone_and_no_other():
+    desk = Desk("--policy", "require")
+    desk.ask(1, "tools/list")
+    twice = '{"name":"twice","name":"twice","inputSchema":{"type":"object"}}'
+    desk.proxy.from_server(f'{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{twice},{json.dumps(ECHO)}]}}}}\n'.encode())
+    first, second = desk.said()[0]["result"]["tools"]
+    assert "properties" not in first["inputSchema"]
+    assert list(second["inputSchema"]["properties"]) == ["intent", "rationale", "text"]
+    assert len(desk.told) == 1
+
+
+def test_a_page_that_is_asked_for_again_makes_no_tool_unknown():
+    desk = Desk("--policy", "require")
+    desk.call(0, "a", intent="See")  # before any list
+    desk.answer("ours-1", tools=[{"name": "a", "inputSchema": {"type": "object"}}])
+    for cursor, name, following in ((None, "a", "two"), ("two", "b", None), ("two", "b", None)):
+        desk.ask(1, "tools/list", **({"cursor": cursor} if cursor else {}))
+        listed = {"tools": [{"name": name, "inputSchema": {"type": "object"}}]}
+        desk.answer(1, **listed, **({"nextCursor": following} if following else {}))
+    desk.server.clear()
+    desk.call(2, "a", intent="See")
+    assert desk.sent()[0]["params"] == {"name": "a", "arguments": {}}
+
+
+def test_the_answer_to_a_list_of_ours_is_taken_out_of_a_batch():
+    desk = Desk("--policy", "require")
+    desk.ask("p", "ping")
+    desk.call(1, intent="See", text="x")
+    pong = {"jsonrpc": "2.0", "id": "p", "result": {}}
+    listed = {"jsonrpc": "2.0", "id": "ours-1", "result": {"tools": [ECHO]}}
+    desk.proxy.from_server(line([listed, pong]))
+    assert desk.said() == [[pong]]
+    assert desk.sent()[-1]["params"]["arguments"] == {"text": "x"}
+
+
+def test_an_answer_of_ours_that_comes_too_late_stays_with_us():
+    desk = Desk("--policy", "require")
+    desk.call(1, intent="See", text="x")
+    desk.proxy.give_up()
+    desk.client.clear()
+    desk.answer("ours-1", tools=[ECHO])
+    assert desk.client == []
+
+
+def test_under_adaptive_a_call_waits_for_a_list_too():
+    desk = Desk("--policy", "adaptive")
+    desk.call(1, text="x")
+    desk.answer("ours-1", tools=[ECHO])
+    assert desk.ends() == ["rejected"]
+
+
+def test_a_list_that_the_client_calls_off_is_asked_for_again_where_something_waits_for_it():
+    desk = Desk("--policy", "require")
+    desk.ask("list", "tools/list")
+    desk.call(1, intent="See", text="x")
+    desk.proxy.from_client(
+        line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "list"}})
+    )
+    assert [message["method"] for message in desk.sent()] == ["tools/list", "tools/list", "notifications/cancelled"]
+
+
+def test_no_call_overtakes_one_that_waits():
+    desk = Desk("--policy", "require")
+    desk.list_tools(ECHO)
+    desk.call(1, "new", intent="Write")
+    desk.call(2, intent="Read", text="x")
+    desk.answer("ours-1", tools=[ECHO, {"name": "new", "inputSchema": {"type": "object"}}])
+    assert [message["params"]["name"] for message in desk.sent()[1:]] == ["new", "echo"]
+
+
+def test_a_task_that_has_failed_when_it_is_made_ends_at_once():
+    desk = Desk()
+    desk.list_tools(ECHO)
+    desk.ask(1, "tools/call", name="echo", arguments={}, task={})
+    desk.answer(1, task={"taskId": "t", "status": "failed", "statusMessage": "no"})
+    assert desk.ends() == ["error"]
+
+
+def test_a_list_of_tasks_tells_of_each():
+    desk = Desk()
+    desk.list_tools(ECHO)
+    for number, task in ((1, "t"), (2, "u")):
+        desk.ask(number, "tools/call", name="echo", arguments={}, task={})
+        desk.answer(number, task={"taskId": task, "status": "working"})
+    desk.ask(3, "tasks/list")
+    desk.answer(3, tasks=[{"taskId": "t", "status": "cancelled"}, {"taskId": "u", "status": "working"}])
+    assert desk.ends() == ["cancelled"]
+    desk.ask(4, "tasks/result", taskId="u")
+    desk.answer(4, resultType="input_required")
+    assert desk.ends() == ["cancelled"]
+
+
+def test_a_call_whose_id_is_used_again_is_interrupted():
+    desk = Desk()
+    desk.list_tools(ECHO)
+    desk.call(1, text="x")
+    desk.call(1, text="y")
+    desk.answer(1, content=[])
+    assert desk.ends() == ["interrupted", "ok"]
+
+
+def test_what_else_is_set_for_a_tool_that_is_left_alone_holds(tmp_path: Path):
+    (tmp_path / "pi-intent").mkdir()
+    (tmp_path / "pi-intent" / "config.toml").write_text('[tools]\n"vault_get" = { redact_args = true }\n')
+    policy = ServerPolicy(
+        read_options(["--exempt", "vault*", "x"]), "srv", {"XDG_CONFIG_HOME": str(tmp_path)}, tell=print
+    )
+    assert policy.settings_for("vault_get").redact_args is True
+    assert policy.settings_for("vault_get").policy == "omit"

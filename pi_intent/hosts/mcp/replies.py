@@ -1,0 +1,93 @@
+"""Read what the server says: answers end calls, lists are shown with intents, and answers to us stay with us."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pi_intent.hosts.mcp import wire
+from pi_intent.hosts.mcp.calls import Calls
+from pi_intent.hosts.mcp.ends import Ends
+from pi_intent.hosts.mcp.lists import learn_page
+from pi_intent.hosts.mcp.requests import Requests
+from pi_intent.hosts.mcp.tools import Tools
+from pi_intent.hosts.mcp.unlisted import Unlisted
+from pi_intent.hosts.mcp.wire import Cut, Unreadable
+
+type Afterwards = Callable[[], None]
+"""What is to be done when a line is on its way to the client, who need not wait for it."""
+
+
+class _Own(Exception):
+    """A message answers a request of ours: the client did not ask."""
+
+
+class Replies:
+    """The server's side of a session."""
+
+    def __init__(self, *, tools: Tools, calls: Calls, requests: Requests, ends: Ends, unlisted: Unlisted) -> None:
+        self._tools = tools
+        self._calls = calls
+        self._requests = requests
+        self._ends = ends
+        self._unlisted = unlisted
+
+    @property
+    def matter(self) -> bool:
+        """Whether anything that comes now can mean something to us."""
+        return bool(self._requests) or self._ends.has_tasks or self._unlisted.expects
+
+    def look_at(self, line: bytes) -> tuple[bytes | None, list[Afterwards]]:
+        """Return what the client gets of a line, None for nothing, and what is to be done when it is on its way."""
+        text, message = wire.read_line(line, lenient=True)
+        cuts: list[Cut] = []
+        afterwards: list[Afterwards] = []
+        ours: list[int] = []
+        parts = wire.parts(text, message)
+        for index, (start, part) in enumerate(parts):
+            if isinstance(part, dict):
+                try:
+                    found, then = self._said(text, start, part)
+                except _Own:
+                    ours.append(index)
+                else:
+                    cuts += found
+                    afterwards += then
+        if ours:
+            rest = wire.rest_of_array(text, cuts, ours).encode("utf-8") if len(ours) < len(parts) else None
+            return rest, afterwards
+        return (wire.applied(text, cuts).encode("utf-8") if cuts else line), afterwards
+
+    def glance_at(self, line: bytes) -> list[Afterwards]:
+        """Return what ends the call that is answered by a line which cannot be read."""
+        try:
+            asked = self._requests.take(wire.id_of_unreadable(line))
+        except Unreadable:
+            return []
+        if asked is None or asked.opened is None:
+            return []
+        self._calls.answered(asked.opened)
+        return self._ends.answered(asked, {"result": None})
+
+    def _said(self, text: str, start: int, message: dict[str, Any]) -> tuple[list[Cut], list[Afterwards]]:
+        """Return what is cut out of a message, and what is to be done when it is on its way."""
+        if "method" in message:
+            return [], self._ends.told(message)
+        asked = self._requests.take(message["id"]) if "id" in message else None
+        if asked is None or asked.kind == "own list":
+            if not self._unlisted.is_own(message.get("id")):
+                return [], []
+            if asked is None:
+                raise _Own  # nobody waits for it any more
+        if asked.opened is not None:
+            self._calls.answered(asked.opened)
+        if asked.kind == "own list":
+            cursor, meta = asked.detail
+            learn_page(self._tools, text, start, message, cursor)
+            following = message["result"].get("nextCursor") if isinstance(message.get("result"), dict) else None
+            if isinstance(following, str):
+                self._unlisted.ask(following, meta)
+            raise _Own
+        if asked.kind == "list":
+            return learn_page(self._tools, text, start, message, asked.detail), []
+        return [], self._ends.answered(asked, message)
