@@ -46,6 +46,10 @@ def show_server(
         return
     for one in chosen:
         _draw(one, count, exact, diff)
+    if len(chosen) > 1:
+        about = "" if exact else "about "
+        after, before = sum(count(_wire(one.shown)) for one in chosen), sum(count(_wire(one.own)) for one in chosen)
+        click.echo(f"{len(chosen)} tools: {about}{after} tokens, {about}{after - before} of them for the intents")
 
 
 def _document(one: ShownTool, count: Callable[[str], int], diff: bool) -> dict[str, Any]:

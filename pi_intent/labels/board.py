@@ -67,6 +67,7 @@ class CallLabel(NamedTuple):
     facts: str | None = None
     backgrounded: bool = False
     parent_tool_call_id: str | None = None
+    tool_source: str | None = None
 
 
 _IDENTITY = ("call_id", "tool_call_id", "session_id", "agent_id", "group_id", "tool_name")
@@ -201,7 +202,7 @@ class LabelBoard:
                 if newer_text and (step == "complete" or (step == "growing" and state == "streaming")):
                     changes = {"text": event.intent, "intent_source": "model"}
             case ToolExecutionStart():
-                changes = {"parent_tool_call_id": event.parent_tool_call_id}
+                changes = {"parent_tool_call_id": event.parent_tool_call_id, "tool_source": event.tool_source}
                 if newer_text:
                     changes |= {"text": seen(event.intent), "intent_source": event.intent_source}
                 if not late:

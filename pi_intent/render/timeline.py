@@ -114,7 +114,7 @@ def _call(call: LedgerCall, time: str, label: int) -> Iterator[_Line]:
 def _intent(call: CallEntry, label: int) -> Text:
     text = "" if call.intent is None else printable(call.intent, width=label)
     if not text:
-        return Text("no intent stated", "italic")
+        return Text("not asked for an intent" if call.policy in ("omit", "derive") else "no intent stated", "italic")
     if call.intent_source == "derived":
         return Text.assemble((text, "italic"), (" (derived: none was stated)", "dim"))
     return Text(text, "bold")

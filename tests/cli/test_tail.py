@@ -203,7 +203,7 @@ def test_started_after_the_agent_it_shows_what_is_in_flight_and_how_it_ends(desk
 
 def test_started_before_the_agent_it_misses_no_call_and_shows_none_twice(desk: Desk) -> None:
     tail = desk.tail("--json")
-    assert tail.complaint().startswith("No agent here can be watched live now: following the ledger in ")
+    assert tail.complaint().startswith("Following the ledger in ")
     agent = desk.agent()
     for number in range(20):
         agent.do(f"begin({number}, 'Look'); end({number})")
@@ -289,7 +289,7 @@ def test_without_a_channel_it_follows_the_ledger_and_old_calls_do_not_show(desk:
     agent.do("begin(1, 'Old'); end(1)")
     agent.do("begin(2, 'Running')")
     tail = desk.tail("--json")
-    assert tail.complaint().startswith("No agent here can be watched live now: following the ledger in ")
+    assert tail.complaint().startswith("Following the ledger in ")
     started = json.loads(tail.line())
     agent.do("end(2, facts='exit 0', outcome='Ran')")
     ended = json.loads(tail.line())

@@ -157,7 +157,8 @@ class LabelLines:
         who = "" if label.agent_id == "main" else f"{label.agent_id}: "
         aim = "" if label.target is None else literal(label.target, width=_UNCUT)
         dollar = " $" if aim and label.tool_name == "bash" else ""
-        target = Text(f"  {printable(f'{who}{label.tool_name}', width=_UNCUT)}{dollar} {aim}".rstrip(), "dim")
+        tool = label.tool_name if label.tool_source is None else f"{label.tool_source}/{label.tool_name}"
+        target = Text(f"  {printable(f'{who}{tool}', width=_UNCUT)}{dollar} {aim}".rstrip(), "dim")
         room = _LABEL
         if self._console.is_terminal:  # what a call does must not be crowded out by what it says of itself
             room = self._console.width - len("00:00:00  ▸  · ") - cell_len(tail) - min(target.cell_len, _TARGET)

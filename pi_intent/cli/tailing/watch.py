@@ -83,7 +83,7 @@ class Watch:
             self._say("Watching live; Ctrl-C ends it.")
         elif not self._said:
             where = self._location.segments
-            self._say(f"No agent here can be watched live now: following the ledger in {where}; Ctrl-C ends it.")
+            self._say(f"Following the ledger in {where}, until an agent can be watched live; Ctrl-C ends it.")
 
     def _say(self, sentence: str) -> None:
         if sentence not in self._said:

@@ -87,8 +87,9 @@ class Calls:
             return None
 
     def refuse(self, tool: KnownTool, arguments: object, call_id: str, why: str) -> None:
-        """Record a call that is refused whatever it states."""
-        self._pipeline().settle_unopened(self.request(tool, arguments, call_id), failure("denied", why))
+        """Record a call that is refused whatever it states: nothing ran."""
+        request = self.request(tool, arguments, call_id)._replace(parameters=None)
+        self._pipeline().settle_unopened(request, failure("rejected", why))
 
     def request(self, tool: KnownTool, arguments: object, call_id: str) -> CallRequest:
         """Describe a call to the pipeline."""

@@ -44,12 +44,19 @@ def read_options(arguments: Sequence[str]) -> WrapOptions:
             if not rest:
                 raise WrongUsage(f"{name} needs a value")
             value = rest.pop(0)
+        if not value:
+            raise WrongUsage(f"{name} needs a value")
         given[name].append(value)
     if not rest:
-        raise WrongUsage("the command that starts the server is missing: pi-intent mcp wrap COMMAND ARGS…")
+        took = next((f"; {name} took “{values[-1]}”" for name, values in given.items() if values), "")
+        raise WrongUsage(f"the command that starts the server is missing{took}")
     policies = [policy for policy in STRICTNESS if policy in given["--policy"][-1:]]
     if given["--policy"] and not policies:
-        raise WrongUsage(f"--policy must be one of {', '.join(STRICTNESS)}")
+        import difflib  # only where a word is wrong
+
+        nearest = difflib.get_close_matches(given["--policy"][-1], STRICTNESS, n=1)
+        hint = f"; did you mean {nearest[0]}?" if nearest else ""
+        raise WrongUsage(f"--policy must be one of {', '.join(STRICTNESS)}{hint}")
     return WrapOptions(
         command=tuple(rest),
         policy=policies[0] if policies else None,

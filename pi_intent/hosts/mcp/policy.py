@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from pi_intent.hosts.mcp.options import WrapOptions
 from pi_intent.settings.load import load_settings, project_root
-from pi_intent.settings.rules import ToolRule, ToolSettings
+from pi_intent.settings.rules import Settings, ToolRule, ToolSettings
 
 
 class ServerPolicy:
@@ -25,6 +25,7 @@ class ServerPolicy:
         loaded = load_settings(project=project, environ=environ)
         for warning in loaded.warnings:
             tell(warning)
+        self._tell = tell
         self.strict = loaded.settings.strict
         self._options = options
         self._server = server
@@ -39,6 +40,16 @@ class ServerPolicy:
         """Return what holds for a tool of this server."""
         chosen = self._settings if self._is_asked(tool_name) else self._alone
         return chosen.for_tool(tool_name, tool_source=self._server, watched=False, profile="full")
+
+    def tell_unmatched(self, tool_names: Iterable[str]) -> None:
+        """Say which globs of the command line cover no tool of the server."""
+        rules = tuple(
+            ToolRule(pattern=glob, origin=option)
+            for option, globs in (("--tools", self._options.tools), ("--exempt", self._options.exempt))
+            for glob in globs
+        )
+        for sentence in Settings(tools=rules).unmatched(tool_names):
+            self._tell(sentence)
 
     def _is_asked(self, tool_name: str) -> bool:
         def any_of(globs: tuple[str, ...]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
 from pi_intent.contract.inject import inject_intent, our_properties
@@ -35,7 +35,9 @@ class KnownTool(NamedTuple):
 
 
 class Tools:
-    """The tools by name. `settings_for` says what holds for one; `on_skipped(name, reason)` is told once a tool."""
+    """The tools by name. `settings_for` says what holds for one; `on_skipped(name, reason)` is told once a tool,
+    `on_listed(names)` when the first whole list has come.
+    """
 
     def __init__(
         self,
@@ -43,10 +45,12 @@ class Tools:
         texts: ModelTexts,
         settings_for: Callable[[str], ToolSettings],
         on_skipped: Callable[[str, str], None],
+        on_listed: Callable[[Iterable[str]], None] = lambda names: None,
     ) -> None:
         self._texts = texts
         self.settings_for = settings_for
         self._on_skipped = on_skipped
+        self._on_listed = on_listed
         self._told: set[str] = set()
         self._known: dict[str, KnownTool] = {}
         """Of the last whole list."""
@@ -84,6 +88,8 @@ class Tools:
             self._next_page = next_cursor
         else:
             self._next_page = None
+            if self._is_whole and not self._known:
+                self._on_listed(self._listing)
             self._known = self._listing if self._is_whole else self._known | self._listing
             self._listing = {}
 

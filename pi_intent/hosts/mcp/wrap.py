@@ -66,6 +66,7 @@ def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child
         tools=Tools(
             texts=texts,
             settings_for=policy.settings_for,
+            on_listed=policy.tell_unmatched,
             on_skipped=lambda name, why: tell(f"{server}/{name} is not asked for an intent: {why}"),
         ),
         calls=Calls(pipeline=recording.pipeline, server=server, clock=time.monotonic),
@@ -99,9 +100,16 @@ def _become(command: tuple[str, ...]) -> NoReturn:
 
 
 def _cannot_start(program: str, error: OSError) -> NoReturn:
-    missing = isinstance(error, FileNotFoundError)
-    tell(f"the server could not be started: {program}: {error.strerror}; is it installed, and on the PATH here?")
-    sys.exit(NOT_FOUND if missing else CANNOT_START)
+    if not isinstance(error, FileNotFoundError):
+        tell(f"the server could not be started: {program}: {error.strerror}")
+        sys.exit(CANNOT_START)
+    if any(space in program for space in " \t"):
+        tell(f"the server could not be started: there is no program {program!r}; give its words one by one, unquoted")
+    else:
+        tell(
+            f"the server could not be started: there is no program {program}; is it installed, and on the PATH here?"
+        )
+    sys.exit(NOT_FOUND)
 
 
 def _end_as(code: int) -> NoReturn:

@@ -56,6 +56,8 @@ class Options:
         """Take the choices as they were written. Raises `SettingsError` for a policy that there is not."""
         if policy is not None and policy not in STRICTNESS:
             raise SettingsError(f"there is no policy {policy!r}: use one of {', '.join(reversed(STRICTNESS))}")
+        if session_id is not None and not isinstance(session_id, str):
+            raise SettingsError(f"session_id must be text, and is {session_id!r}")
         return cls(
             policy=policy,
             tools=_patterns(tools),
@@ -76,8 +78,12 @@ class Options:
             return Path("/")
 
 
-def _patterns(given: Sequence[str]) -> tuple[str, ...]:
-    return (given,) if isinstance(given, str) else tuple(given)
+def _patterns(given: object) -> tuple[str, ...]:
+    patterns = (given,) if isinstance(given, str) else tuple(given) if isinstance(given, Iterable) else (given,)
+    for pattern in patterns:
+        if not isinstance(pattern, str):
+            raise SettingsError(f"tools= and exempt= take names of tools or globs, and not {pattern!r}")
+    return patterns
 
 
 class Chosen:
