@@ -106,9 +106,7 @@ def _cannot_start(program: str, error: OSError) -> NoReturn:
     if any(space in program for space in " \t"):
         tell(f"the server could not be started: there is no program {program!r}; give its words one by one, unquoted")
     else:
-        tell(
-            f"the server could not be started: there is no program {program}; is it installed, and on the PATH here?"
-        )
+        tell(f"the server could not be started: there is no program {program}; is it installed, and on the PATH?")
     sys.exit(NOT_FOUND)
 
 

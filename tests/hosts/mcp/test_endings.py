@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -194,7 +195,11 @@ def test_a_client_that_stops_reading_ends_the_session(start: Any):
 
 @pytest.mark.parametrize(
     ("command", "code", "why"),
-    [("no-such-program-anywhere", 127, "No such file"), ("/etc", 126, "Permission denied")],
+    [
+        ("no-such-program-anywhere", 127, "there is no program"),
+        ("npx -y thing", 127, "one by one, unquoted"),
+        ("/etc", 126, "Permission denied"),
+    ],
 )
 def test_a_server_that_cannot_be_started_is_one_sentence(tmp_path: Path, command: str, code: int, why: str):
     done = subprocess.run(
@@ -220,3 +225,77 @@ def test_switched_off_there_is_no_proxy(tmp_path: Path):
     )
     out, _ = process.communicate(timeout=20)
     assert int(out) == os.getpid()
+
+
+def over_sockets(folder: Path, habits: str) -> tuple[subprocess.Popen[bytes], socket.socket, int]:
+    """Start a session the way Node does: with a pair of sockets for each stream."""
+    ours, theirs = socket.socketpair()
+    (folder / "server.py").write_text(SERVER)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, str(folder / "server.py"), habits],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+    )
+    theirs.close()
+    ours.settimeout(20)
+    return process, ours, int(json.loads(ours.recv(4096))["pids"])
+
+
+def test_a_client_that_is_gone_is_noticed_on_sockets_too(tmp_path: Path):
+    process, client, server = over_sockets(tmp_path, "stays")
+    client.sendall(b'{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"never"}}\n')
+    client.close()
+    try:
+        assert process.wait(20) == -signal.SIGTERM
+    finally:
+        process.kill()
+    wait_until(lambda: group_is_gone(server))
+
+
+def test_what_a_server_said_last_waits_for_a_slow_client(tmp_path: Path):
+    size = 1_000_000
+    code = f"import sys; sys.stdout.write('x' * {size} + chr(10))"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+    )
+    with process:
+        try:
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(3)  # longer than any grace
+            out, _ = process.communicate(timeout=20)
+        finally:
+            process.kill()
+    assert (len(out), process.returncode) == (size + 1, 0)
+
+
+def test_a_large_message_takes_no_longer_than_its_size(tmp_path: Path):
+    """A copy for each piece that is taken would make minutes of this one."""
+    code = "import sys; n = sum(len(line) for line in sys.stdin.buffer); print(n)"
+    line = json.dumps({"jsonrpc": "2.0", "method": "x", "params": "y" * 64_000_000}).encode() + b"\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, "-c", code],
+        input=line,
+        capture_output=True,
+        cwd=tmp_path,
+        timeout=60,
+        check=True,
+    )
+    assert int(done.stdout) == len(line)
+
+
+def test_a_server_whose_errors_go_where_its_answers_go_keeps_its_streams_as_they_were(tmp_path: Path):
+    code = "import os; print(os.get_blocking(2))"
+    done = subprocess.run(
+        [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        cwd=tmp_path,
+        timeout=20,
+        check=True,
+    )
+    assert done.stdout == b"True\n"

@@ -173,7 +173,8 @@ def test_a_tool_that_is_nowhere_is_refused_under_require_and_let_through_otherwi
         desk.answer(desk.sent()[0]["id"], tools=[ECHO])
     assert len(strict.server) == 1
     assert strict.said()[0]["result"]["isError"] is True
-    assert strict.ends() == ["denied"]
+    assert strict.ends() == ["rejected"]
+    assert strict.starts()[0].intent == "See"
     assert lax.sent()[1]["params"]["arguments"] == {"intent": "See", "text": "x"}
 
 
