@@ -90,9 +90,9 @@ class Claude:
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             }
             listed = ask([command, "mcp", "list"], environ=environ, cwd=project, timeout=timeout)
-        if listed is None:
-            return Look(not_asked="claude mcp list gave no answer")
-        lines = {name: server.line for name, server in servers.items() if _is_listed(server, listed)}
+        if listed.text is None:
+            return Look(not_asked=f"claude mcp list {listed.why}", failed=True)
+        lines = {name: server.line for name, server in servers.items() if _is_listed(server, listed.text)}
         return Look(lines=lines, asked="claude mcp list")
 
 

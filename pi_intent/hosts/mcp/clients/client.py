@@ -67,11 +67,15 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What a client's own command says: the command lines of the servers that it knows, or why it was not asked."""
+    """What a client's own command says: the command lines of the servers that it knows, or why there are none.
+
+    `failed`: it was asked, and did not answer; `not_asked` then says what it did instead.
+    """
 
     lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     asked: str = ""
     not_asked: str = ""
+    failed: bool = False
 
 
 class Client(Protocol):
