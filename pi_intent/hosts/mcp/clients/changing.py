@@ -85,7 +85,7 @@ def change(client: Client, surroundings: Surroundings, request: Request) -> Repo
     _know(client, request, places, elsewhere)
     results = [_change_file(client, surroundings, request, group) for group in files.values()]
     return Report(
-        files=tuple(result for result in results if result is not None),
+        files=tuple(result for result in results if result is not None and _is_meant(request, result)),
         looked_at=tuple(dict.fromkeys(place.path for place in chosen)),
         elsewhere=tuple(one for one in elsewhere if not request.only or one.name in request.only),
         hints=tuple(_hints(request, [place for place in places if place not in chosen])),
@@ -94,6 +94,11 @@ def change(client: Client, surroundings: Surroundings, request: Request) -> Repo
 
 def _is_chosen(place: Place, request: Request) -> bool:
     return place.scope in request.scopes if request.scopes else not place.is_shared
+
+
+def _is_meant(request: Request, result: FileResult) -> bool:
+    """Whether a file is worth a word: not where it holds none of the servers that were named."""
+    return bool(result.servers) or not request.only or result.action == "failed"
 
 
 def _know(client: Client, request: Request, places: Sequence[Place], elsewhere: Sequence[Elsewhere]) -> None:

@@ -47,6 +47,10 @@ class Codex:
             for name in _names(Path(path))
         ]
 
+    def disabled(self, surroundings: Surroundings) -> frozenset[str]:
+        """It says so in the entries."""
+        return frozenset()
+
     def why_not(self, server: Server) -> str | None:
         """One that runs in an environment elsewhere has no pi-intent there."""
         # An older Codex called it experimental.

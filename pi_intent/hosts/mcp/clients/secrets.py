@@ -1,4 +1,4 @@
-"""Take secrets out of whatever is printed of a server: they often stand among its arguments and in its environment."""
+"""Take secrets out of what is printed of a server: they often stand among its arguments and in its environment."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from pi_intent.hosts.mcp.clients.text import Server
 from pi_intent.redaction import Redactor
 from pi_intent.types import JSONValue
 
@@ -30,6 +31,17 @@ class Hidden:
         ]
         named = {f"SECRET_{number}": word for number, word in enumerate(dict.fromkeys(found))}
         self._redactor = Redactor(_KEY, {**environ, **named}) if named else plain
+
+    @classmethod
+    def of_servers(cls, environ: Mapping[str, str], servers: Iterable[Server]) -> Hidden:
+        """Return what also hides the secrets of all of these servers."""
+        known = [*servers]
+        theirs = {
+            f"S{number}_{name}": value
+            for number, server in enumerate(known)
+            for name, value in server.environ.items()
+        }
+        return cls({**environ, **theirs}, [server.line for server in known])
 
     def text(self, text: str) -> str:
         """Return a text without secrets."""
