@@ -89,15 +89,18 @@ def test_what_it_does_not_understand_is_put_back_byte_for_byte(here: Desk, clien
 @pytest.mark.parametrize("client", PROGRAMS)
 def test_a_command_that_does_not_work_at_all_proves_nothing_and_stops_nothing(here: Desk, client: ClientName) -> None:
     token = "ghp_" + "a1B2c3D4" * 5
-    command(here, client, f"print('\\n\\x1b[31mError: model = 5, {token}\\nand more', file=sys.stderr); sys.exit(3)")
+    said = f"WARNING: no\\n\\x1b[31mError: in {token}\\n\\nCaused by:\\n  model = 5"
+    command(here, client, f"print('{said}', file=sys.stderr); sys.exit(3)")
     here.write(here.own(client), TEXTS[client])
     (result,) = here.run("install", client, verify=True).files
     assert (result.action, result.verified) == ("changed", "")
     assert token not in result.unverified
     assert result.unverified.startswith(
-        f"{ASKED[client]} fails with exit code 3, saying: Error: model = 5, [redacted:github:"
+        f"{ASKED[client]} fails with exit code 3, saying: Error: in [redacted:github:"
     )
-    assert result.unverified.endswith("]; it did so before the change, which therefore cannot be confirmed")
+    assert result.unverified.endswith(
+        "] Caused by: model = 5; it did so before the change, which therefore cannot be confirmed"
+    )
 
 
 @pytest.mark.parametrize("client", PROGRAMS)

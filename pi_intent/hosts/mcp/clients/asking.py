@@ -15,6 +15,9 @@ from pi_intent.hosts.mcp.clients.secrets import Hidden
 from pi_intent.labels.printable import printable
 
 _QUOTED = 300
+_QUOTED_LINES = 4
+"""Codex tells the cause of an error on the lines below it."""
+_WARNINGS = ("warning", "warn ", "warn:", "[warn")
 _LOOKED_AT = 64 * 1024
 
 
@@ -60,11 +63,14 @@ def ask(command: Sequence[str], *, environ: Mapping[str, str], cwd: Path, timeou
             process.communicate(timeout=2)
     if process.returncode == 0:
         return Answer(text=out.decode("utf-8", "replace"))
-    said = _first_line(complaints) or _first_line(out)
+    said = _reason(complaints) or _reason(out)
     quoted = f", saying: {printable(Hidden(environ).text(said), width=_QUOTED)}" if said else ", and does not say why"
     return Answer(why=f"fails with exit code {process.returncode}{quoted}")
 
 
-def _first_line(output: bytes) -> str:
-    lines = output[:_LOOKED_AT].decode("utf-8", "replace").splitlines()
-    return next((line.strip() for line in lines if printable(line)), "")
+def _reason(output: bytes) -> str:
+    """Return the beginning of what it said of an error as one line, without the warnings that go before."""
+    lines = [line.strip() for line in output[:_LOOKED_AT].decode("utf-8", "replace").splitlines() if printable(line)]
+    lines = [line for line in lines if not printable(line).lower().startswith(_WARNINGS)] or lines
+    first = next((at for at, line in enumerate(lines) if "error" in line.lower()), 0)
+    return " ".join(lines[first : first + _QUOTED_LINES])
