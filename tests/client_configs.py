@@ -220,9 +220,9 @@ class Desk:
         )
         return change(CLIENTS[client], self.surroundings, request)
 
-    def error(self, verb: Verb, client: ClientName) -> str:
+    def error(self, verb: Verb, client: ClientName, *, verify: bool = False) -> str:
         """Return the one sentence that a run refuses with."""
-        (file,) = self.run(verb, client).files
+        (file,) = self.run(verb, client, verify=verify).files
         assert file.action == "failed"
         return file.error
 

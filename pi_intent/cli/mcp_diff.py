@@ -3,48 +3,43 @@
 from __future__ import annotations
 
 import difflib
-import os
-from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pi_intent.labels.printable import printable
-from pi_intent.redaction import Redactor
+from pi_intent.hosts.mcp.clients.secrets import Hidden
+from pi_intent.labels.literal import spelled_out
 
-_WIDTH = 1000
+_LONG = 1000
 _AROUND = 80
 """Characters shown on either side of a change in a line that is longer."""
+_LINE_END = re.compile(r"\r\n|\n|\r")
 
 
-@cache
-def redactor() -> Callable[[str], str]:
-    """Return what takes the secrets out of a text: keys often stand among arguments."""
-    return Redactor(os.urandom(32), os.environ).text
-
-
-def unified(path: Path, before: str, after: str) -> Iterator[str]:
-    """Yield the lines of a unified diff without context, made safe to print."""
-    old, new = before.splitlines(), after.splitlines()
+def unified(path: Path, before: str, after: str, hidden: Hidden) -> Iterator[str]:
+    """Yield the lines of a unified diff without context, to the space, and made safe to print."""
+    old, new = _lines(before), _lines(after)
     first = _same(old, new)
     last = _same(old[first:][::-1], new[first:][::-1])
     old, new = old[first : len(old) - last], new[first : len(new) - last]
-    yield f"--- {printable(str(path), width=_WIDTH)}"
-    yield f"+++ {printable(str(path), width=_WIDTH)}"
+    yield f"--- {spelled_out(str(path))}"
+    yield f"+++ {spelled_out(str(path))}"
     for kind, from_old, to_old, from_new, to_new in difflib.SequenceMatcher(None, old, new).get_opcodes():
         if kind == "equal":
             continue
-        taken, given = old[from_old:to_old], new[from_new:to_new]
+        # Secrets go first: half of one, where a line is cut, would not be known as one.
+        taken = [*map(hidden.text, old[from_old:to_old])]
+        given = [*map(hidden.text, new[from_new:to_new])]
         if len(taken) == len(given) == 1:
             (taken[0], given[0]) = _cut(taken[0], given[0])
         yield f"@@ -{first + from_old + 1},{len(taken)} +{first + from_new + 1},{len(given)} @@"
-        yield from (_line("-", line) for line in taken)
-        yield from (_line("+", line) for line in given)
+        yield from (f"-{spelled_out(line)}" for line in taken)
+        yield from (f"+{spelled_out(line)}" for line in given)
 
 
-def _line(sign: str, line: str) -> str:
-    text = line.expandtabs(4)
-    bare = text.lstrip(" ")
-    return f"{sign}{' ' * (len(text) - len(bare))}{printable(redactor()(bare), width=_WIDTH)}"
+def _lines(text: str) -> list[str]:
+    lines = _LINE_END.split(text)
+    return lines if lines[-1] else lines[:-1]
 
 
 def _same(one: Sequence[str], other: Sequence[str]) -> int:
@@ -54,7 +49,7 @@ def _same(one: Sequence[str], other: Sequence[str]) -> int:
 
 def _cut(old: str, new: str) -> tuple[str, str]:
     """Leave out of one very long line what is the same on both sides of the change."""
-    if max(len(old), len(new)) <= _WIDTH:
+    if max(len(old), len(new)) <= _LONG:
         return old, new
     front = _same(old, new)
     back = _same(old[front:][::-1], new[front:][::-1])

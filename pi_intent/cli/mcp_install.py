@@ -5,19 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import get_args
 
 import click
 
-from pi_intent.cli.console import complain, json_text
-from pi_intent.cli.mcp_diff import redactor, unified
+from pi_intent.cli.console import json_text
+from pi_intent.cli.mcp_choosing import CLIENT, chosen_client, only_option, project_option, scope_option
+from pi_intent.cli.mcp_diff import unified
+from pi_intent.cli.mcp_telling import tell, tell_error, wrong_usage
 from pi_intent.errors import HostError
 from pi_intent.hosts.lasting import passing
 from pi_intent.hosts.mcp.clients.changing import FileResult, Report, Request, UnknownServer, change
 from pi_intent.hosts.mcp.clients.client import Client, ClientName, Scope, Surroundings
 from pi_intent.hosts.mcp.clients.known import CLIENTS
 from pi_intent.hosts.mcp.clients.launcher import SHARED, own_launcher
-from pi_intent.hosts.mcp.clients.plan import Planned, State
+from pi_intent.hosts.mcp.clients.plan import State
+from pi_intent.hosts.mcp.clients.secrets import Hidden
 from pi_intent.hosts.mcp.clients.wrapping import Launcher, is_ours
 from pi_intent.labels.printable import printable
 
@@ -34,33 +36,16 @@ _WOULD: dict[State, str] = {
     "relaunched": "✓ {}: is wrapped by a pi-intent that is gone, and would be by this one",
     "unwrapped": "✓ {}: would no longer be wrapped",
 }
-_WIDTH = 400
-
-client_option = click.option(
-    "--client", "name", type=click.Choice(get_args(ClientName)), required=True, help="Whose servers."
-)
-project_option = click.option(
-    "--project",
-    metavar="DIR",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=Path(),
-    help="Whose project.  [default: this directory]",
-)
+_WIDTH = 1000
 
 
 def _options(command: Callable[..., None]) -> Callable[..., None]:
     for option in reversed(
         (
-            client_option,
-            click.option(
-                "--scope",
-                "scopes",
-                multiple=True,
-                type=click.Choice(get_args(Scope)),
-                help="user: yours everywhere; local: yours in this project (Claude Code); project: a file that all "
-                "who have the project share. May be given again.  [default: all that are only yours]",
-            ),
-            click.option("--only", metavar="SERVER", multiple=True, help="Only this server. May be given again."),
+            click.argument("client", type=CLIENT, required=False),
+            click.option("--client", "name", type=CLIENT, help="Whose servers."),
+            scope_option("all that are only yours"),
+            only_option,
             project_option,
             click.option(
                 "--no-verify", is_flag=True, help="Do not ask the client's own command whether it understands."
@@ -81,7 +66,8 @@ def _options(command: Callable[..., None]) -> Callable[..., None]:
     help="How the client is to start pi-intent.  [default: by its whole path here; in shared files: pi-intent]",
 )
 def install(
-    name: ClientName,
+    client: ClientName | None,
+    name: ClientName | None,
     scopes: tuple[Scope, ...],
     only: tuple[str, ...],
     project: Path,
@@ -101,23 +87,24 @@ def install(
 
     \b
     Examples:
-      pi-intent mcp install --client claude --dry-run
-      pi-intent mcp install --client codex --only github
+      pi-intent mcp install claude --dry-run
+      pi-intent mcp install codex --only github
       pi-intent mcp install --client vscode --scope project
     """
     if executable is not None and not is_ours(executable):
-        raise click.UsageError("--executable must be pi-intent or a path that ends in /pi-intent")
+        raise wrong_usage("--executable must be pi-intent or a path that ends in /pi-intent")
     launchers = (own_launcher(), SHARED) if executable is None else (Launcher(command=executable),) * 2
     request = Request(
         verb="install", launchers=launchers, scopes=scopes, only=only, dry_run=dry_run, verify=not no_verify
     )
-    _run(CLIENTS[name], request, project, as_json)
+    _run(CLIENTS[chosen_client("install", name, client)], request, project, as_json)
 
 
 @click.command(short_help="Start them without it again.")
 @_options
 def uninstall(
-    name: ClientName,
+    client: ClientName | None,
+    name: ClientName | None,
     scopes: tuple[Scope, ...],
     only: tuple[str, ...],
     project: Path,
@@ -140,7 +127,7 @@ def uninstall(
         dry_run=dry_run,
         verify=not no_verify,
     )
-    _run(CLIENTS[name], request, project, as_json)
+    _run(CLIENTS[chosen_client("uninstall", name, client)], request, project, as_json)
 
 
 def _run(client: Client, request: Request, project: Path, as_json: bool) -> None:
@@ -151,17 +138,20 @@ def _run(client: Client, request: Request, project: Path, as_json: bool) -> None
         if as_json:
             click.echo(json_text({"client": client.name, "error": str(error)}, indent=2))
             raise SystemExit(2) from error
-        raise click.UsageError(str(error)) from error
+        raise wrong_usage(printable(str(error), width=_WIDTH)) from error
     except HostError as error:
         if not as_json:
-            raise click.UsageError(str(error)) from error
+            raise wrong_usage(printable(str(error), width=_WIDTH)) from error
         click.echo(json_text({"client": client.name, "error": str(error)}, indent=2))
         raise SystemExit(2) from error
     warnings = [*_warnings(request, report)]
+    lines = [line for file in report.files for server in file.servers for line in (server.before, server.after)]
+    hidden = Hidden(os.environ, lines)
     if as_json:
-        click.echo(json_text(_document(client, request, report, warnings), indent=2))
+        document = hidden.document(_document(client, request, report, warnings, hidden))
+        click.echo(json_text(document, indent=2))
     else:
-        _tell(client, request, report, warnings)
+        _Told(client, request, hidden).run(report, warnings)
     if any(file.action == "failed" for file in report.files) or (request.only and _unmet(report)):
         raise SystemExit(1)
 
@@ -187,60 +177,62 @@ def _warnings(request: Request, report: Report) -> Iterable[str]:
         )
 
 
-def _tell(client: Client, request: Request, report: Report, warnings: Iterable[str]) -> None:
-    if not report.files:
-        looked = ", ".join(_shown(path) for path in report.looked_at)
-        print(f"Nothing to do: {client.title} has no config here; looked for {looked}.")
-    for file in report.files:
-        _tell_file(client, request, file)
-    for one in report.elsewhere:
-        print(f"  ✗ {_name(one.name)} ({_name(one.source)}): left as it is: {one.reason}")
-    for hint in report.hints:
-        complain(f"Note: {hint}.")
-    for warning in warnings:
-        complain(f"Warning: {warning}.")
-    if not request.dry_run and any(file.action == "changed" for file in report.files):
-        print(f"{client.title} starts them so from its next session on.")
+class _Told:
+    """What is told of a report on a screen."""
+
+    def __init__(self, client: Client, request: Request, hidden: Hidden) -> None:
+        self._title = client.title
+        self._request = request
+        self._hidden = hidden
+
+    def run(self, report: Report, warnings: Iterable[str]) -> None:
+        paths = [self._safe(str(path)) for path in report.looked_at]
+        if not report.files and not (self._request.only and report.elsewhere):
+            lacks = "none of these servers" if self._request.only else "no config"
+            tell(f"Nothing to do: {self._title} has {lacks} here; looked for {', '.join(paths)}.", whole=paths)
+        for file in report.files:
+            self._tell_file(file)
+        for one in report.elsewhere:
+            tell(f"  ✗ {self._safe(one.name)} ({self._safe(one.source)}): left as it is: {one.reason}")
+        for hint in report.hints:
+            tell_error(f"Note: {self._safe(hint)}.")
+        for warning in warnings:
+            tell_error(f"Warning: {self._safe(warning)}.", whole=[self._request.launchers[0].command])
+        if not self._request.dry_run and any(file.action == "changed" for file in report.files):
+            tell(f"{self._title} starts them so from its next session on.")
+
+    def _tell_file(self, file: FileResult) -> None:
+        path = self._safe(str(file.path))
+        if file.action == "failed":
+            tell_error(f"Error: {self._safe(file.error)}", whole=[path])
+            return
+        tell(f"{self._title}, {path}", whole=[path])
+        for server in file.servers:
+            words = (_WOULD if self._request.dry_run else _DONE).get(server.state, _DONE[server.state])
+            reason = f": {self._safe(server.reason)}" if server.reason else ""
+            tell(f"  {words.format(f'{self._safe(server.name)} ({server.place.scope})')}{reason}")
+        if file.action == "unchanged":
+            tell("  Nothing to do." if file.servers else "  Nothing to do: there are no servers in it.")
+        elif self._request.dry_run:
+            for line in unified(file.path, file.before, file.after, self._hidden):
+                print(line)
+        elif file.verified:
+            tell(f"  {self._title} understands it ({file.verified}).")
+        if file.unverified:
+            tell(f"  Not confirmed by {self._title}: {self._safe(file.unverified)}.")
+
+    def _safe(self, text: str) -> str:
+        return printable(self._hidden.text(text), width=_WIDTH)
 
 
-def _tell_file(client: Client, request: Request, file: FileResult) -> None:
-    if file.action == "failed":
-        complain(f"Error: {file.error}")
-        return
-    print(f"{client.title}, {_shown(file.path)}")
-    for server in file.servers:
-        words = (_WOULD if request.dry_run else _DONE).get(server.state, _DONE[server.state])
-        reason = f": {printable(server.reason, width=_WIDTH)}" if server.reason else ""
-        print(f"  {words.format(_of(server))}{reason}")
-    if file.action == "unchanged":
-        print("  Nothing to do." if file.servers else "  Nothing to do: there are no servers in it.")
-    elif request.dry_run:
-        for line in unified(file.path, file.before, file.after):
-            print(line)
-    elif file.verified:
-        print(f"  {client.title} understands it ({file.verified}).")
-    if file.unverified:
-        print(f"  Not confirmed by {client.title}: {printable(file.unverified, width=_WIDTH)}.")
-
-
-def _of(server: Planned) -> str:
-    return f"{_name(server.name)} ({server.place.scope})"
-
-
-def _name(text: str) -> str:
-    return printable(text, width=120)
-
-
-def _shown(path: Path) -> str:
-    return printable(str(path), width=_WIDTH)
-
-
-def _document(client: Client, request: Request, report: Report, warnings: list[str]) -> dict[str, object]:
+def _document(
+    client: Client, request: Request, report: Report, warnings: list[str], hidden: Hidden
+) -> dict[str, object]:
     return {
         "client": client.name,
         "action": request.verb,
         "dryRun": request.dry_run,
-        "files": [_file_document(file, request.dry_run) for file in report.files],
+        "files": [_file_document(file, request.dry_run, hidden) for file in report.files],
         "lookedAt": [str(path) for path in report.looked_at],
         "elsewhere": [{"name": one.name, "source": one.source, "reason": one.reason} for one in report.elsewhere],
         "notes": [*report.hints],
@@ -248,8 +240,7 @@ def _document(client: Client, request: Request, report: Report, warnings: list[s
     }
 
 
-def _file_document(file: FileResult, dry_run: bool) -> dict[str, object]:
-    hide = redactor()
+def _file_document(file: FileResult, dry_run: bool, hidden: Hidden) -> dict[str, object]:
     document: dict[str, object] = {"path": str(file.path), "action": file.action}
     if file.error:
         return {**document, "error": file.error}
@@ -260,7 +251,7 @@ def _file_document(file: FileResult, dry_run: bool) -> dict[str, object]:
             "state": server.state,
             **({"reason": server.reason} if server.reason else {}),
             **(
-                {"before": [*map(hide, server.before)], "after": [*map(hide, server.after)]}
+                {"before": hidden.line(server.before), "after": hidden.line(server.after)}
                 if server.is_changed
                 else {}
             ),
@@ -268,7 +259,7 @@ def _file_document(file: FileResult, dry_run: bool) -> dict[str, object]:
         for server in file.servers
     ]
     if dry_run:
-        document["diff"] = [*unified(file.path, file.before, file.after)]
+        document["diff"] = [*unified(file.path, file.before, file.after, hidden)]
     elif file.action == "changed":
         document["verifiedBy"] = file.verified or None
         document["notVerified"] = file.unverified or None

@@ -11,6 +11,8 @@ import re
 from pi_intent.characters import UNSEEN, pair_surrogates
 from pi_intent.labels.printable import printable
 
+_MOVES = re.compile(r"[^\S \t]")
+"""White space other than a space and a tab: line ends, and what only looks like a space."""
 _LONGEST_SPELLING = len("\\U000e0001")
 
 
@@ -31,6 +33,14 @@ def literal_lines(text: str, *, width: int = 120, max_lines: int = 12) -> list[s
         if len(shown) > max_lines:
             return [*shown[:max_lines], "… and more"]
     return shown or [""]
+
+
+def spelled_out(text: str) -> str:
+    """Return a text of one line as it is, to the space: what would not be seen, or moves the cursor, is spelt out.
+
+    Tabs stay: they are seen where the lines of a file are shown as they are.
+    """
+    return _MOVES.sub(_spelled, _spelled_out(text))
 
 
 def _folded(text: str, width: int) -> list[str]:

@@ -154,7 +154,7 @@ def test_json_is_one_document(here: Desk) -> None:
 def test_a_file_that_cannot_be_changed_is_one_sentence_and_an_exit_code(here: Desk) -> None:
     path = here.own("cursor")
     before = here.write(path, '{"mcpServers": {}, "mcpServers": {}}')
-    sentence = f"{path} has 'mcpServers' twice in its top level (line 1); nothing in it was changed"
+    sentence = f"{path} has 'mcpServers' twice in its top level (line 1): correct it there; nothing in it was changed"
     done = pi_intent(here, "install", "--client", "cursor")
     assert (done.returncode, done.stdout, done.stderr) == (1, "", f"Error: {sentence}\n")
     done = pi_intent(here, "install", "--client", "cursor", "--json")
@@ -259,7 +259,7 @@ def test_status_says_no_where_a_wrapped_server_cannot_start(here: Desk) -> None:
     assert done.returncode == 1
     assert done.stdout.splitlines()[-1] == (
         "    ✗ a: wrapped, but it cannot start: /nowhere/pi-intent is not there any more; "
-        '"pi-intent mcp install" mends it'
+        '"pi-intent mcp install --client cursor" mends it'
     )
 
 
@@ -300,10 +300,11 @@ def test_status_tells_which_tools_carry_no_intent_where_it_is_asked_to_start_the
         assert read == {"name": "read", "withoutIntent": None}
         assert search["name"] == "search"
         assert search["withoutIntent"]
-    assert told["variable"]["toolsUnknown"] == "it has variables that only Cursor fills in, so it was not started"
+    assert told["variable"]["toolsUnknown"] == "not started: it has variables that only Cursor fills in"
     assert "/nowhere/server cannot be started" in told["gone"]["toolsUnknown"]
     text = pi_intent(here, "status", "--client", "cursor", "--tools").stdout
     assert "      2 tools, 1 of them without an intent" in text.splitlines()
+    assert "      2 tools; if it were wrapped, 1 of them would be without an intent" in text.splitlines()
 
 
 def test_the_group_alone_tells_of_its_commands_and_a_wrong_one_of_the_nearest(here: Desk) -> None:

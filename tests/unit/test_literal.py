@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pi_intent.characters import UNSEEN_RANGES
-from pi_intent.labels.literal import literal, literal_lines
+from pi_intent.labels.literal import literal, literal_lines, spelled_out
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,11 @@ from pi_intent.labels.literal import literal, literal_lines
 )
 def test_nothing_that_would_run_is_hidden(text, shown):
     assert literal(text) == shown
+
+
+def test_a_line_of_a_file_stays_as_it_is_to_the_space():
+    assert spelled_out("\t a  b\t ") == "\t a  b\t "
+    assert spelled_out("a\xa0b\u2028c\x85d\re\x1b[31m\u200b") == "a\\xa0b\\u2028c\\x85d\\re\\x1b[31m\\u200b"
 
 
 def test_many_lines_are_bounded_and_that_is_said():

@@ -8,6 +8,7 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pi_intent
 from pi_intent.errors import HostError
+from pi_intent.hosts.mcp.clients.secrets import Hidden
 from pi_intent.labels.printable import printable
 
 PROTOCOL = "2025-06-18"
@@ -23,20 +25,28 @@ PROTOCOL = "2025-06-18"
 _MOST_PAGES = 1000
 _LONGEST = 64 * 1024 * 1024
 _GRACE = 2.0
-_LAST_WORDS = 2000
+_LAST_WORDS = 64 * 1024
+_SLICE = 0.2
+"""Seconds between two looks at whether to stop."""
 
 type _Message = dict[str, object]
 
 
 def list_tools(
-    command: Sequence[str], *, environ: Mapping[str, str], cwd: Path | str | None = None, timeout: float = 30.0
+    command: Sequence[str],
+    *,
+    environ: Mapping[str, str],
+    cwd: Path | str | None = None,
+    timeout: float = 30.0,
+    stop: threading.Event | None = None,
 ) -> list[dict[str, object]]:
     """Return the tools of a server as it describes them, in its order, all pages of them.
 
-    `command` is its command line, `timeout` seconds are for everything. The server is ended, with all that it
-    started. Raises `HostError` where it cannot be started, ends, is not done in time, or refuses.
+    `command` is its command line, `timeout` seconds are for everything, `stop` gives up early. The server is ended,
+    with all that it started. Raises `HostError` where it cannot be started, ends, is not done in time, or refuses; no
+    secret of its command line or environment is in what that says.
     """
-    with _started(command, environ, cwd, timeout) as server:
+    with _started(command, environ, cwd, timeout, stop) as server:
         initialized = server.request(
             "initialize",
             {
@@ -71,9 +81,18 @@ def list_tools(
 class _Server:
     """A running server and what it has said so far."""
 
-    def __init__(self, process: subprocess.Popen[bytes], name: str, timeout: float) -> None:
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        name: str,
+        hidden: Hidden,
+        timeout: float,
+        stop: threading.Event | None,
+    ) -> None:
         self._process = process
         self._name = name
+        self._hidden = hidden
+        self._stop = stop
         self._timeout = timeout
         self._end = time.monotonic() + timeout
         self._ids = itertools.count(1)
@@ -95,7 +114,7 @@ class _Server:
     def failed(self, what: str) -> HostError:
         """Return the sentence about a server that did not do what was asked."""
         lines = self._complaints.decode("utf-8", "replace").strip().splitlines()
-        said = f"; the last it said: {printable(lines[-1], width=160)}" if lines else ""
+        said = f"; the last it said: {printable(self._hidden.text(lines[-1]), width=160)}" if lines else ""
         return HostError(f"the server {self._name} {what}{said}")
 
     def request(self, method: str, parameters: _Message) -> _Message:
@@ -115,7 +134,7 @@ class _Server:
             return result
         error = message.get("error")
         why = error.get("message") if isinstance(error, dict) else None
-        raise self.failed(f"refused {method}: {printable(str(why), width=160)}")
+        raise self.failed(f"refused {method}: {printable(self._hidden.text(str(why)), width=160)}")
 
     def _answer(self, message: _Message) -> None:
         """Answer what the server asks of a client that offers nothing."""
@@ -148,8 +167,11 @@ class _Server:
                     yield message
 
     def _exchange(self, method: str) -> None:
-        left = self._end - time.monotonic()
-        ready = self._selector.select(left) if left > 0 else []
+        ready: list[tuple[selectors.SelectorKey, int]] = []
+        while not ready and (left := self._end - time.monotonic()) > 0:
+            if self._stop is not None and self._stop.is_set():
+                raise self.failed("was not waited for any longer")
+            ready = self._selector.select(left if self._stop is None else min(left, _SLICE))
         if not ready:
             raise self.failed(f"did not answer {method} within {self._timeout:g} seconds")
         for key, _ in ready:
@@ -191,9 +213,14 @@ class _Server:
 
 @contextmanager
 def _started(
-    command: Sequence[str], environ: Mapping[str, str], cwd: Path | str | None, timeout: float
+    command: Sequence[str],
+    environ: Mapping[str, str],
+    cwd: Path | str | None,
+    timeout: float,
+    stop: threading.Event | None,
 ) -> Iterator[_Server]:
-    name = printable(" ".join(command), width=80)
+    hidden = Hidden(environ, [command])
+    name = printable(" ".join(hidden.line(command)), width=80)
     try:
         process = subprocess.Popen(
             command,
@@ -208,7 +235,7 @@ def _started(
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise HostError(f"the server {name} cannot be started ({why})") from error
-    server = _Server(process, name, timeout)
+    server = _Server(process, name, hidden, timeout, stop)
     try:
         yield server
     finally:

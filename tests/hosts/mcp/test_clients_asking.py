@@ -88,11 +88,35 @@ def test_what_it_does_not_understand_is_put_back_byte_for_byte(here: Desk, clien
 
 @pytest.mark.parametrize("client", PROGRAMS)
 def test_a_command_that_does_not_work_at_all_proves_nothing_and_stops_nothing(here: Desk, client: ClientName) -> None:
-    command(here, client, "sys.exit(3)")
+    token = "ghp_" + "a1B2c3D4" * 5
+    said = f"WARNING: no\\n\\x1b[31mError: in {token}\\n\\nCaused by:\\n  model = 5"
+    command(here, client, f"print('{said}', file=sys.stderr); sys.exit(3)")
     here.write(here.own(client), TEXTS[client])
     (result,) = here.run("install", client, verify=True).files
     assert (result.action, result.verified) == ("changed", "")
-    assert result.unverified == f"{ASKED[client]} gave no answer"
+    assert token not in result.unverified
+    assert result.unverified.startswith(
+        f"{ASKED[client]} fails with exit code 3, saying: Error: in [redacted:github:"
+    )
+    assert result.unverified.endswith(
+        "] Caused by: model = 5; it did so before the change, which therefore cannot be confirmed"
+    )
+
+
+@pytest.mark.parametrize("client", PROGRAMS)
+def test_a_command_that_fails_without_a_word_is_told_by_its_exit_code(here: Desk, client: ClientName) -> None:
+    command(here, client, "sys.exit(3)")
+    here.write(here.own(client), TEXTS[client])
+    (result,) = here.run("install", client, verify=True).files
+    assert result.unverified.startswith(f"{ASKED[client]} fails with exit code 3, and does not say why; ")
+
+
+@pytest.mark.parametrize("client", PROGRAMS)
+def test_what_it_says_against_a_change_is_quoted(here: Desk, client: ClientName) -> None:
+    command(here, client, "'wrap' in str(servers) and sys.exit('no such thing')")
+    here.write(here.own(client), TEXTS[client])
+    error = here.error("install", client, verify=True)
+    assert f"({ASKED[client]} fails with exit code 1, saying: no such thing); --no-verify does without" in error
 
 
 @pytest.mark.parametrize("client", PROGRAMS)
@@ -144,5 +168,5 @@ def test_a_command_that_hangs_is_ended_in_time_with_what_it_started(here: Desk, 
     name = "notes" if client == "claude" else "docs"
     look = CLIENTS[client].look(here.surroundings, place, text, [name], timeout=2)
     assert time.monotonic() - began < 20
-    assert look.not_asked == f"{ASKED[client]} gave no answer"
+    assert look.not_asked == f"{ASKED[client]} gave no answer within 2 seconds"
     assert ends(int(noted.read_text()))

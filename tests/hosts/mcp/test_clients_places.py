@@ -220,4 +220,4 @@ def test_the_standing_of_each_server_is_told_with_the_reason(here: Desk) -> None
         ("open", "unwrapped", ""),
         ("web", "unwrappable", "it is remote (url): there is no process to start"),
     ]
-    assert shared.error == f"{here.shared('cursor')} ends before what it opened is closed (line 1)"
+    assert shared.error == f"{here.shared('cursor')} ends before what it opened is closed (line 1): correct it there"

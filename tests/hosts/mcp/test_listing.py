@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -136,3 +137,26 @@ time.sleep(60)
 def test_a_command_that_cannot_be_started_is_a_sentence(command: list[str]) -> None:
     with pytest.raises(HostError, match=r"^the server .*cannot be started \(.+\)$"):
         list_tools(command, environ=ENVIRON)
+
+
+def test_no_secret_of_the_command_line_or_the_environment_is_in_what_is_said_of_a_failure() -> None:
+    plain, known, named = "hunter2plainword", "ghp_" + "a1B2c3D4" * 5, "value0f1the2environment"
+    script = "import os, sys; sys.exit(f'no: {sys.argv[2]} {sys.argv[3]} {os.environ[\"API_TOKEN\"]}')"
+    for program in (sys.executable, "/nowhere/server"):
+        with pytest.raises(HostError) as refused:
+            list_tools(
+                [program, "-c", script, "--token", plain, known], environ={**ENVIRON, "API_TOKEN": named}, timeout=20
+            )
+        assert not [secret for secret in (plain, known, named) if secret in str(refused.value)]
+    assert "the last it said" not in str(refused.value)
+    with pytest.raises(HostError, match=r"the last it said: no: \[redacted:\S+ \[redacted:github:\S+ \[redacted:"):
+        list_tools([sys.executable, "-c", script, "--token", plain, known], environ={**ENVIRON, "API_TOKEN": named})
+
+
+def test_one_that_nobody_waits_for_any_longer_is_ended() -> None:
+    stop = threading.Event()
+    stop.set()
+    began = time.monotonic()
+    with pytest.raises(HostError, match="was not waited for any longer"):
+        list_tools([sys.executable, "-c", SERVER + "time.sleep(60)"], environ=ENVIRON, timeout=50, stop=stop)
+    assert time.monotonic() - began < 20

@@ -85,7 +85,7 @@ def change(client: Client, surroundings: Surroundings, request: Request) -> Repo
     _know(client, request, places, elsewhere)
     results = [_change_file(client, surroundings, request, group) for group in files.values()]
     return Report(
-        files=tuple(result for result in results if result is not None),
+        files=tuple(result for result in results if result is not None and _is_meant(request, result)),
         looked_at=tuple(dict.fromkeys(place.path for place in chosen)),
         elsewhere=tuple(one for one in elsewhere if not request.only or one.name in request.only),
         hints=tuple(_hints(request, [place for place in places if place not in chosen])),
@@ -94,6 +94,11 @@ def change(client: Client, surroundings: Surroundings, request: Request) -> Repo
 
 def _is_chosen(place: Place, request: Request) -> bool:
     return place.scope in request.scopes if request.scopes else not place.is_shared
+
+
+def _is_meant(request: Request, result: FileResult) -> bool:
+    """Whether a file is worth a word: not where it holds none of the servers that were named."""
+    return bool(result.servers) or not request.only or result.action == "failed"
 
 
 def _know(client: Client, request: Request, places: Sequence[Place], elsewhere: Sequence[Elsewhere]) -> None:
@@ -189,7 +194,7 @@ def _carry_out(
         if looks is not None:
             wrong = looks.wrong(plan.text, known)
             if wrong:
-                _put_back(client, request, plan, written, snapshot, wrong)
+                _put_back(client, plan, written, snapshot, wrong, looks.failed)
             verified = looks.asked if known else ""
             unverified = looks.not_asked
     return FileResult(
@@ -204,11 +209,11 @@ def _carry_out(
 
 
 def _put_back(
-    client: Client, request: Request, plan: Plan, written: Snapshot, original: Snapshot, wrong: Collection[str]
+    client: Client, plan: Plan, written: Snapshot, original: Snapshot, wrong: Collection[str], failed: str
 ) -> None:
     """Undo a change that the client does not understand, and say so by raising `HostError`."""
     names = ", ".join(sorted(wrong))
-    said = f"{client.title} did not understand the change of {names}"
+    said = f"{client.title} did not understand the change of {names}{f' ({failed})' if failed else ''}"
     try:
         replace(written, original.data, client_locks=plan.servers[0].place.client_locks)
     except Changed as error:
@@ -234,6 +239,7 @@ class _Looks:
                 self._groups.setdefault(server.place, []).append(server)
         self.asked = ""
         self.not_asked = ""
+        self.failed = ""
 
     def before(self, text: str) -> dict[Place, list[Planned]]:
         """Return the servers that the client shows as they are: only of those can it confirm a change."""
@@ -247,6 +253,8 @@ class _Looks:
             if len(shown) < len(servers) and not self.not_asked:
                 missing = ", ".join(server.name for server in servers if server not in shown)
                 self.not_asked = look.not_asked or f"{look.asked} does not show {missing} as the file has it"
+                if look.failed:
+                    self.not_asked += "; it did so before the change, which therefore cannot be confirmed"
         return known
 
     def wrong(self, text: str, known: dict[Place, list[Planned]]) -> list[str]:
@@ -255,4 +263,5 @@ class _Looks:
         for place, servers in known.items():
             look = self._look(place, text, [server.name for server in servers])
             wrong += [server.name for server in servers if look.lines.get(server.name) != server.after]
+            self.failed = self.failed or (look.not_asked if look.failed else "")
         return wrong

@@ -24,7 +24,7 @@ from pi_intent.hosts.mcp.clients.json_config import json_servers
 from pi_intent.hosts.mcp.clients.text import Server
 
 _SERVERS = "mcpServers"
-_LARGEST = 4 * 1024 * 1024
+_LARGEST = 64 * 1024 * 1024
 _UPDATED = "it comes with a plugin, whose files every update replaces"
 _MANAGED = "whoever manages this machine set it, and Claude Code then takes no other"
 
@@ -58,6 +58,17 @@ class Claude:
         """Return what plugins bring along and what is managed."""
         return [*_managed(surroundings), *_of_plugins(_folder(surroundings))]
 
+    def disabled(self, surroundings: Surroundings) -> frozenset[str]:
+        """Return what was switched off in its menu, which it keeps with the project."""
+        kept = _read(_own_file(surroundings))
+        projects = kept.get("projects") if isinstance(kept, dict) else None
+        names: set[str] = set()
+        for folder in _filed_under(surroundings):
+            entry = projects.get(str(folder)) if isinstance(projects, dict) else None
+            listed = entry.get("disabledMcpServers") if isinstance(entry, dict) else None
+            names |= {name for name in listed if isinstance(name, str)} if isinstance(listed, list) else set()
+        return frozenset(names)
+
     def why_not(self, server: Server) -> str | None:
         """It replaces variables in arguments as it does in commands, but no home folder."""
         return tilde(server)
@@ -90,9 +101,9 @@ class Claude:
                 "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             }
             listed = ask([command, "mcp", "list"], environ=environ, cwd=project, timeout=timeout)
-        if listed is None:
-            return Look(not_asked="claude mcp list gave no answer")
-        lines = {name: server.line for name, server in servers.items() if _is_listed(server, listed)}
+        if listed.text is None:
+            return Look(not_asked=f"claude mcp list {listed.why}", failed=True)
+        lines = {name: server.line for name, server in servers.items() if _is_listed(server, listed.text)}
         return Look(lines=lines, asked="claude mcp list")
 
 

@@ -67,11 +67,15 @@ class Elsewhere:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What a client's own command says: the command lines of the servers that it knows, or why it was not asked."""
+    """What a client's own command says: the command lines of the servers that it knows, or why there are none.
+
+    `failed`: it was asked, and did not answer; `not_asked` then says what it did instead.
+    """
 
     lines: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     asked: str = ""
     not_asked: str = ""
+    failed: bool = False
 
 
 class Client(Protocol):
@@ -80,6 +84,8 @@ class Client(Protocol):
     - `places`: the sets of servers it reads, whether the files are there or not, in the order in which to name them.
     - `elsewhere`: servers that it has from plugins or from whoever manages the machine; what cannot be read is left
       out. Never raises.
+    - `disabled`: names of servers that it does not start, where that stands elsewhere than in their entries. Never
+      raises.
     - `why_not`: why this client would not start a server through pi-intent as it starts it now.
     - `look`: what its own command makes of a config, without starting a server and within `timeout` seconds in all.
       Never raises. `text` is the content of the file of `place`; the file holds it, too.
@@ -97,6 +103,8 @@ class Client(Protocol):
     def places(self, surroundings: Surroundings) -> list[Place]: ...
 
     def elsewhere(self, surroundings: Surroundings) -> list[Elsewhere]: ...
+
+    def disabled(self, surroundings: Surroundings) -> frozenset[str]: ...
 
     def why_not(self, server: Server) -> str | None: ...
 

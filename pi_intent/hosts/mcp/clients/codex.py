@@ -47,6 +47,10 @@ class Codex:
             for name in _names(Path(path))
         ]
 
+    def disabled(self, surroundings: Surroundings) -> frozenset[str]:
+        """It says so in the entries."""
+        return frozenset()
+
     def why_not(self, server: Server) -> str | None:
         """One that runs in an environment elsewhere has no pi-intent there."""
         # An older Codex called it experimental.
@@ -64,6 +68,7 @@ class Codex:
         end = time.monotonic() + timeout
         cwd = place.project or place.path.parent
         lines: dict[str, tuple[str, ...]] = {}
+        why = ""
         for name in names:
             left = end - time.monotonic()
             if left <= 0:
@@ -74,10 +79,13 @@ class Codex:
                 cwd=cwd,
                 timeout=left,
             )
-            line = _line(got)
+            line = _line(got.text)
+            why = why or got.why
             if line is not None:
                 lines[name] = line
-        return Look(lines=lines, asked="codex mcp get") if lines else Look(not_asked="codex mcp get gave no answer")
+        if lines:
+            return Look(lines=lines, asked="codex mcp get")
+        return Look(not_asked=f"codex mcp get {why or 'gave an answer that pi-intent does not know'}", failed=True)
 
 
 def _line(answer: str | None) -> tuple[str, ...] | None:

@@ -39,6 +39,10 @@ class Cursor:
         """What its extensions register stands in no file."""
         return []
 
+    def disabled(self, surroundings: Surroundings) -> frozenset[str]:
+        """What it has switched off itself stands in no file that others can read."""
+        return frozenset()
+
     def why_not(self, server: Server) -> str | None:
         """It replaces variables in arguments as it does in commands."""
         return tilde(server)

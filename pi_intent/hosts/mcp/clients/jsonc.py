@@ -151,4 +151,9 @@ def plain(text: str, node: Node | None) -> object:
 def _unexpected(text: str, position: int) -> Malformed:
     if text.startswith("/*", position):
         return Malformed(line_of(text, position), "has a comment that does not end")
-    return Malformed(line_of(text, position), f"is not valid JSON at {text[position : position + 12]!r}")
+    if text[position] == '"':
+        whole = _TOKEN.match(text, position) is not None
+        why = "a comma or a colon is missing before a text" if whole else "a text is not closed, or not one for JSON"
+    else:  # one character: more of it may be part of a secret
+        why = f"{text[position]!r} does not belong there"
+    return Malformed(line_of(text, position), f"is not valid JSON: {why}")

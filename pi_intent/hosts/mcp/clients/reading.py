@@ -1,45 +1,42 @@
-"""Say how each server of a client is started now, and what its tools could carry."""
+"""Say how each server of a client is started now, without starting any."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
-from pi_intent.defaults import inject_intent
-from pi_intent.errors import HostError, InjectionSkipped
-from pi_intent.hosts.mcp.clients.client import Client, Elsewhere, Place, Surroundings
+from pi_intent.errors import HostError
+from pi_intent.hosts.mcp.clients.client import Client, Elsewhere, Place, Scope, Surroundings
 from pi_intent.hosts.mcp.clients.files import read, refusal
 from pi_intent.hosts.mcp.clients.plan import is_gone, refused, servers_of
 from pi_intent.hosts.mcp.clients.text import Malformed, Server
-from pi_intent.hosts.mcp.clients.wrapping import real_line, wrapped
-from pi_intent.hosts.mcp.listing import list_tools
+from pi_intent.hosts.mcp.clients.wrapping import wrapped
 
 Standing = Literal["wrapped", "broken", "unwrapped", "unwrappable"]
-"""`broken`: wrapped by a pi-intent that is not there · `unwrapped`: could be wrapped and is not."""
-
-_TOOLS_SECONDS = 30.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolStanding:
-    """A tool, and why it carries no intent; None where it does."""
-
-    name: str
-    without: str | None
+"""`broken`: wrapped, and cannot start like that · `unwrapped`: could be wrapped and is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerStanding:
-    """A server, how it stands, and why. `tools` where they were asked for, `no_tools` why they cannot be told."""
+    """A server, how it stands, and why.
 
-    name: str
+    `is_mendable`: installing again mends what is broken · `is_off`: `PI_INTENT=off` reaches it · `is_disabled`: its
+    client does not start it.
+    """
+
+    server: Server
     standing: Standing
     reason: str = ""
     launcher: str = ""
-    tools: tuple[ToolStanding, ...] | None = None
-    no_tools: str = ""
+    is_mendable: bool = False
+    is_off: bool = False
+    is_disabled: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name of the server."""
+        return self.server.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +58,13 @@ class ClientStanding:
     elsewhere: tuple[Elsewhere, ...]
 
 
-ToolsOf = Callable[[Sequence[str], Server], list[dict[str, object]]]
-
-
-def standing(client: Client, surroundings: Surroundings, *, tools: bool = False) -> ClientStanding:
-    """Read a client's configs. `tools` starts every server that can be wrapped, without its client, and ends it."""
+def standing(client: Client, surroundings: Surroundings, *, scopes: Collection[Scope] = ()) -> ClientStanding:
+    """Read a client's configs; `scopes` () stands for all, with what the client has from elsewhere."""
     places: list[PlaceStanding] = []
+    off_elsewhere = client.disabled(surroundings)
     for place in client.places(surroundings):
+        if scopes and place.scope not in scopes:
+            continue
         try:
             snapshot = read(place.path)
             if snapshot is None:
@@ -79,57 +76,39 @@ def standing(client: Client, surroundings: Surroundings, *, tools: bool = False)
         except HostError as error:
             places.append(PlaceStanding(place=place, exists=True, error=str(error)))
         else:
-            told = tuple(_server(client, surroundings, place, server, tools) for server in servers)
+            told = tuple(_server(client, surroundings, server, off_elsewhere) for server in servers)
             places.append(PlaceStanding(place=place, exists=True, servers=told))
-    return ClientStanding(client=client, places=tuple(places), elsewhere=tuple(client.elsewhere(surroundings)))
+    elsewhere = () if scopes else tuple(client.elsewhere(surroundings))
+    return ClientStanding(client=client, places=tuple(places), elsewhere=elsewhere)
 
 
-def _server(client: Client, surroundings: Surroundings, place: Place, server: Server, tools: bool) -> ServerStanding:
+def is_off(surroundings: Surroundings, server: Server | None = None) -> bool:
+    """Whether `PI_INTENT=off` switches pi-intent off, for a server or at all."""
+    environ = {**surroundings.environ, **(server.environ if server is not None else {})}
+    return environ.get("PI_INTENT", "").strip().lower() == "off"
+
+
+def _server(
+    client: Client, surroundings: Surroundings, server: Server, off_elsewhere: Collection[str]
+) -> ServerStanding:
     found = wrapped(server)
     how: Standing
+    gone = False
     if found is not None:
-        how, launcher = ("broken" if is_gone(found) else "wrapped"), found.launcher
-        reason = f"{launcher} is not there any more" if is_gone(found) else found.why
+        launcher, gone = found.launcher, is_gone(found)
+        how = "broken" if gone or found.is_empty else "wrapped"
+        reason = found.why or (f"{launcher} is not there any more" if gone else "")
     else:
         reason, launcher = refused(client, server) or "", ""
         how = "unwrappable" if reason else "unwrapped"
-    listed: tuple[ToolStanding, ...] | None = None
-    no_tools = ""
-    if tools and how != "unwrappable":
-        try:
-            listed = _tools(client, surroundings, place, server)
-        except HostError as error:
-            no_tools = str(error)
     return ServerStanding(
-        name=server.name, standing=how, reason=reason, launcher=launcher, tools=listed, no_tools=no_tools
+        server=server,
+        standing=how,
+        reason=reason,
+        launcher=launcher,
+        is_mendable=gone and found is not None and found.real is not None,
+        is_off=found is not None and is_off(surroundings, server),
+        is_disabled=server.fields.get("disabled") is True
+        or server.fields.get("enabled") is False
+        or server.name in off_elsewhere,
     )
-
-
-def _tools(client: Client, surroundings: Surroundings, place: Place, server: Server) -> tuple[ToolStanding, ...]:
-    line = real_line(server)
-    if not line:
-        raise HostError("its command cannot be told from that of pi-intent")
-    cwd = server.fields.get("cwd")
-    if any("${" in word for word in (*line, *server.environ.values(), str(cwd))):
-        raise HostError(f"it has variables that only {client.title} fills in, so it was not started")
-    if "envFile" in server.fields:
-        raise HostError(f"it has an environment file that only {client.title} reads, so it was not started")
-    described = list_tools(
-        line,
-        environ={**surroundings.environ, **server.environ},
-        cwd=Path(place.project or surroundings.directory, cwd) if isinstance(cwd, str) else place.project,
-        timeout=_TOOLS_SECONDS,
-    )
-    return tuple(
-        ToolStanding(name=str(tool.get("name")), without=_without(tool.get("inputSchema"))) for tool in described
-    )
-
-
-def _without(schema: object) -> str | None:
-    if not isinstance(schema, dict):
-        return "it has no schema of its arguments"
-    try:
-        inject_intent(schema)
-    except InjectionSkipped as skipped:
-        return str(skipped)
-    return None

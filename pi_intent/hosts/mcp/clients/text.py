@@ -24,7 +24,7 @@ class Malformed(Exception):
     @property
     def sentence(self) -> str:
         """The rest of a sentence that begins with the file."""
-        return f"{self.what} (line {self.line})" if self.line is not None else self.what
+        return f"{self.what} (line {self.line}): correct it there" if self.line is not None else self.what
 
 
 class Span(NamedTuple):

@@ -33,6 +33,10 @@ class VSCode:
         """What its extensions register stands in no file."""
         return []
 
+    def disabled(self, surroundings: Surroundings) -> frozenset[str]:
+        """What it has switched off itself stands in no file that others can read."""
+        return frozenset()
+
     def why_not(self, server: Server) -> str | None:
         """It replaces variables and home folders in arguments as it does in commands."""
         if server.fields.get("sandboxEnabled") is True:

@@ -23,6 +23,9 @@ _ANYWHERE = re.compile(r"\bpi[-_]intent(?:@\S+)?['\"]?\s+['\"]?mcp['\"]?\s+['\"]
 _WITH_A_VALUE = frozenset({"--policy", "--tools", "--exempt", "--server"})
 _SERVER = "--server"
 _SPACE = re.compile(r"[ \t\r\n]*")
+_WINDOWS_PATH = re.compile(
+    r"(?:[A-Za-z]:[\\/]|\\\\)(?:(?!\.(?:exe|cmd|bat|com)\s).)+\.(?:exe|cmd|bat|com)", re.IGNORECASE
+)
 _WRITABLE_NAME = re.compile(r"[^\s\x00-\x1f\x7f\ud800-\udfff${}-][^\x00-\x1f\x7f\ud800-\udfff$]*")
 
 
@@ -39,12 +42,14 @@ class Wrapped:
     """How a server is wrapped: what starts pi-intent, and the place of the real command among the arguments.
 
     `real` is None where that cannot be told: started by another program, or with options that this pi-intent does not
-    know; `why` then says which. `had_no_list` is whether there was no list of arguments before.
+    know; `why` then says which. `is_empty`: no command follows, and it cannot start. `had_no_list` is whether there
+    was no list of arguments before.
     """
 
     launcher: str
     real: int | None = None
     had_no_list: bool = False
+    is_empty: bool = False
     why: str = ""
 
 
@@ -88,7 +93,7 @@ def _options(launcher: str, arguments: tuple[str, ...], at: int) -> Wrapped:
         had_no_list = had_no_list or (name == _SERVER and sign == "=")
         at += 1 if sign else 2
     if at >= len(arguments):
-        return Wrapped(launcher=launcher, why="no command follows pi-intent mcp wrap")
+        return Wrapped(launcher=launcher, is_empty=True, why="no command follows pi-intent mcp wrap")
     return Wrapped(launcher=launcher, real=at, had_no_list=had_no_list and at == len(arguments) - 1)
 
 
@@ -114,7 +119,7 @@ def why_not(server: Server, *, file_exists: bool) -> str | None:
     command = server.command or ""
     if not command.strip():
         return "its command is empty"
-    if re.search(r"\s", command) and not file_exists:
+    if re.search(r"\s", command) and not file_exists and _WINDOWS_PATH.fullmatch(command) is None:
         return "its command is a whole command line: split it into command and args"
     if is_ours(command):
         return "its command is pi-intent itself"
