@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -16,13 +18,14 @@ CHECKOUT = Path(__file__).parents[2]
 README = (CHECKOUT / "README.md").read_text(encoding="utf-8")
 
 
-def test_the_python_in_the_readme_runs(capsys, tmp_path, monkeypatch):
+def test_the_python_in_the_readme_runs(capsys, tmp_path):
     agent, code = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    monkeypatch.chdir(tmp_path)  # an agent keeps a ledger of the folder it runs in
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    exec(agent, {})
-    assert capsys.readouterr().out == '{"stock":7}\n'
+    # Elsewhere: an agent keeps a ledger of the folder it runs in, and leaves its event loop open.
+    environ = os.environ | {"HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", agent], cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, '{"stock":7}\n')
     assert len(list(tmp_path.glob("pi-intent/*/ledger/*.jsonl"))) == 1
     scope: dict = {}
     try:

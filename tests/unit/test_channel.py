@@ -491,7 +491,7 @@ channel = Channel.open(Path(sys.argv[1]), redactor=Redactor(b""), environ=os.env
 same = dict(session_id="s", agent_id="main", group_id="g", seq=1, host="tau")
 channel.publish(ToolExecutionStart(call_id="1", tool_call_id="1", tool_name="bash", args={},
     intent_source="absent", **same))
-print(channel.path, flush=True)
+sys.stdout.write(f"{channel.path}\\n"); sys.stdout.flush()
 """
 
 
@@ -564,15 +564,15 @@ sys.stdin.readline()
 child = os.fork()
 if child == 0:
     say("child")
-    print(channel.path, flush=True)
+    sys.stdout.write(f"{channel.path}\\n"); sys.stdout.flush()
     channel.close()
     again = Channel.open(Path(sys.argv[1]), redactor=Redactor(b""), environ=os.environ, withholds=lambda tool: False)
-    print(again.path, flush=True)
+    sys.stdout.write(f"{again.path}\\n"); sys.stdout.flush()
     again.close()
     sys.stdin.readline()
     os._exit(0)
 say("parent")
-print(child, flush=True)
+sys.stdout.write(f"{child}\\n"); sys.stdout.flush()
 sys.stdin.readline()
 os.kill(os.getpid(), 9)
 """

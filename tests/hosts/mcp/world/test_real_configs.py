@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,13 @@ class Person:
         return json.loads(self.run(sys.executable, "-m", "pi_intent", "mcp", *words, "--json"))
 
 
+def arguments(config: Path) -> Any:
+    """What the one server of a config is started with."""
+    text = config.read_text()
+    read = json.loads(text)["mcpServers"] if config.suffix == ".json" else tomllib.loads(text)["mcp_servers"]
+    return read["memory"]["args"]
+
+
 @pytest.fixture
 def person(desk: Desk, tmp_path: Path) -> Person:
     return Person(desk, tmp_path / "home")
@@ -61,7 +69,7 @@ def test_a_client_finds_its_server_wrapped_and_unwrapped(person: Person, client:
     assert path.read_bytes() != before
     (file,) = person.pi_intent("install", "--client", client)["files"]
     assert file["action"] == "unchanged"
-    assert json.dumps(["mcp", "wrap", "--server", "memory", *person.server])[1:-1] in path.read_text()
+    assert arguments(path) == ["mcp", "wrap", "--server", "memory", *person.server]
     person.pi_intent("uninstall", "--client", client)
     assert path.read_bytes() == before
 
