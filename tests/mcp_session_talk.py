@@ -147,7 +147,7 @@ ENDINGS = (
     _shell("environment", "env | sort"),
     _shell("working directory", "pwd"),
     _shell("arguments", 'for a in "$@"; do printf "<%s>\\n" "$a"; done', "name", "--", "--policy", "require", "", "a b", "-h", "ü\n", "--server", "x"),
-    _shell("signals", "grep -E '^Sig(Blk|Ign|Cgt)' /proc/$$/status"),
+    _shell("signals", "exec grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status"),  # the shell blocks some while it forks
     _shell("open files", "ls /proc/$$/fd"),
     _shell("limits", "umask; ulimit -n; ulimit -c; nice"),
     _shell("standard error", "echo one >&2; printf two >&2; exit 4"),

@@ -83,9 +83,11 @@ class Ends:
                 given_up = self._waiting.pop(0).opened if len(self._waiting) > MOST_WAITING else None
                 return [] if given_up is None else [lambda: given_up.settle(INTERRUPTED)]
             case "task":
-                self._tasks[task_id(result) or ""] = opened
+                name = task_id(result) or ""
+                displaced = self._end(name, INTERRUPTED)
+                self._tasks[name] = opened
                 dispatched = [lambda: opened.update(opened.call.arguments, backgrounded=True)]
-                return [*dispatched, *self._crowded_out(), *self._moved(result)]
+                return [*displaced, *dispatched, *self._crowded_out(), *self._moved(result)]
             case None:
                 return [lambda: opened.settle(settlement_of(message))]
 

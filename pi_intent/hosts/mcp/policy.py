@@ -26,6 +26,8 @@ class ServerPolicy:
         for warning in loaded.warnings:
             tell(warning)
         self._tell = tell
+        rules = loaded.settings.tools + loaded.settings.floors
+        self.may_require = "require" in (options.policy, loaded.settings.policy, *(rule.policy for rule in rules))
         self.strict = loaded.settings.strict
         self._options = options
         self._server = server

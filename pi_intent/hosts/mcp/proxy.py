@@ -100,6 +100,8 @@ class Proxy:
 
     def from_client(self, line: bytes) -> None:
         """Take a line of the client's."""
+        if self._unlisted and not line.endswith(b"\n"):
+            line += b"\n"  # what waits may come behind it
         self._take(line, may_wait=True)
 
     def from_server(self, line: bytes) -> None:
@@ -110,7 +112,7 @@ class Proxy:
             try:
                 passed, afterwards = self._replies.look_at(line)
             except Unreadable:  # a banner, say, or an answer that is nested too deeply
-                afterwards = self._replies.glance_at(line)
+                passed, afterwards = self._replies.glance_at(line)
             except Exception as error:  # a boundary: a fault of ours must not lose what the server says
                 self._tell(f"a message of the server was not looked at, by a fault of ours ({_named(error)})")
         if passed is not None:
@@ -173,7 +175,7 @@ class Proxy:
         if not refused:
             self._to_server(wire.one_line(wire.applied(text, cuts).encode("utf-8")) if cuts else line)
         elif len(refused) < len(parts):  # of a batch
-            self._to_server(wire.rest_of_array(text, cuts, refused).encode("utf-8"))
+            self._to_server(wire.one_line(wire.rest_of_array(text, cuts, refused).encode("utf-8")))
         if answers:
             self._answer(f"[{','.join(answers)}]" if isinstance(message, list) else answers[0])
 
@@ -204,7 +206,7 @@ class Proxy:
 
     def _called(self, text: str, start: int, message: dict[str, Any]) -> list[Cut]:
         if not is_call(message):
-            if self._tools.settings_for("").policy == "require":
+            if self._tools.may_require:
                 why = f"{_NOT_PASSED_ON}: a call needs `params` with the `name` of a tool"
                 raise _Refused(_error(text, start, message, INVALID_PARAMS, why))
             if "id" in message:
@@ -251,7 +253,8 @@ class Proxy:
         return _Refused(refusal(wire.raw_member(text, start, "id") or "null", message["params"], why))
 
     def _cancelled(self, request_id: object) -> None:
-        self._unlisted.call_off(request_id)
+        if request_id is not None:
+            self._unlisted.call_off(request_id)
         asked = self._requests.take(request_id)
         if asked is not None and asked.opened is not None:
             self._calls.answered(asked.opened)

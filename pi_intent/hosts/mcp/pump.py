@@ -7,7 +7,6 @@ import select
 import signal
 import stat
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -21,6 +20,9 @@ _STDIN, _STDOUT, _STDERR = 0, 1, 2
 _CHUNK = 1 << 18
 _FULL = 1 << 22
 """Bytes on the way to somebody who does not take them, from which on no more are read for them."""
+
+_TOO_MUCH = 1 << 26
+"""Bytes for the client from which on it is not heard either: they may be our own answers to it."""
 
 _ATOMIC = 4096
 """Bytes that a pipe which takes any takes at once."""
@@ -61,9 +63,10 @@ class Outlet:
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
-        self.size = 0
         self.is_open = True
-        self._waiting: deque[memoryview] = deque()
+        self._buffer = bytearray()
+        self._written = 0
+        """How much of the buffer is written already."""
         kind = os.fstat(fd)
         # What is written to a file is there at once. A description that is shared with standard error is the server's
         # too, and must not change under it.
@@ -72,47 +75,56 @@ class Outlet:
         if not stat.S_ISREG(kind.st_mode) and not self._is_shared:
             os.set_blocking(fd, False)
 
+    @property
+    def size(self) -> int:
+        """How many bytes wait."""
+        return len(self._buffer) - self._written
+
     def put(self, data: bytes) -> None:
-        """Take bytes; write them now if nothing waits before them."""
-        if self.is_open and data:
-            self._waiting.append(memoryview(data))
-            self.size += len(data)
-            if self.size == len(data):
-                self.flush()
+        """Take bytes; write them now if nothing waits before them. What nobody reads any more is dropped."""
+        if not self.is_open:
+            return
+        if not self._buffer:
+            data = data[self._write(data) :]
+        if data and self.is_open:
+            self._buffer += data
 
     def flush(self) -> None:
-        """Write what can be written of what waits. What nobody reads any more is dropped."""
-        try:
-            while self._waiting:
-                data = self._waiting.popleft()
-                if self._is_shared:
-                    if not _takes(self.fd):
-                        self._waiting.appendleft(data)
-                        return
-                    data, rest = data[:_ATOMIC], data[_ATOMIC:]
-                    if rest:
-                        self._waiting.appendleft(rest)
-                try:
-                    written = os.write(self.fd, data)
-                except BlockingIOError:
-                    written = 0
-                self.size -= written
-                if written < len(data):
-                    self._waiting.appendleft(data[written:])
-                    return
-        except OSError:
-            self.close()
+        """Write what can be written of what waits."""
+        with memoryview(self._buffer) as waiting, waiting[self._written :] as rest:
+            self._written += self._write(rest)
+        if self._written == len(self._buffer) or not self.is_open:
+            self._buffer.clear()
+            self._written = 0
+        elif self._written > _CHUNK and self._written > len(self._buffer) // 2:
+            del self._buffer[: self._written]
+            self._written = 0
 
     def close(self) -> None:
         """Take nothing more."""
         self.is_open = False
-        self._waiting.clear()
-        self.size = 0
+        self._buffer.clear()
+        self._written = 0
 
     def give_back(self) -> None:
         """Leave the descriptor as it was found."""
         with suppress(OSError):
             os.set_blocking(self.fd, self._was_blocking)
+
+    def _write(self, data: bytes | memoryview) -> int:
+        """Write as much as is taken, and return how much that is."""
+        written = 0
+        try:
+            while written < len(data):
+                piece = data[written : written + (_ATOMIC if self._is_shared else _CHUNK)]
+                if self._is_shared and not _takes(self.fd):
+                    break
+                written += os.write(self.fd, piece)
+        except BlockingIOError:
+            pass
+        except OSError:
+            self.is_open = False
+        return written
 
 
 def _takes(fd: int) -> bool:
@@ -135,10 +147,13 @@ class Pump:
         self._client = Outlet(_STDOUT)
         self._server = Outlet(child.stdin)
         self._client_writes = self._server_writes = True
+        self._input_ended = False
         self._next_signal: tuple[float, int] | None = None
         """When to send which signal to a server that should have ended."""
         self._leave_at: float | None = None
         """How long to wait, after the server, for the last of what it said: its helpers may still hold the pipe."""
+        self._give_up_at: float | None = None
+        """When to leave though the client has not taken everything: somebody wants us to end."""
         self._poll = select.poll()
         self._watched: dict[int, int | None] = {}
         self._received: list[int] = []
@@ -192,14 +207,18 @@ class Pump:
 
     def _times(self) -> list[float]:
         """When something is to be done though nothing has moved."""
-        leave_at = self._leave_at if self._server_writes else None
-        times = (self._next_signal and self._next_signal[0], leave_at, self.proxy.deadline)
+        leave_at = self._leave_at if self._server_writes and self._client.size < _FULL else None
+        give_up_at = None if self._leave_at is None else self._give_up_at
+        times = (self._next_signal and self._next_signal[0], leave_at, give_up_at, self.proxy.deadline)
         return [at for at in times if at is not None]
 
     def _ready(self, is_idle: bool) -> list[tuple[int, int]]:
         """Wait until something can be moved, a signal came or a time is up."""
         self._watch(
-            _STDIN, select.POLLIN if self._client_writes and self._server.size + self._client.size < _FULL else None
+            _STDIN,
+            select.POLLIN
+            if self._client_writes and self._server.size < _FULL and self._client.size < _TOO_MUCH
+            else None,
         )
         self._watch(self._child.stdout, select.POLLIN if self._server_writes and self._client.size < _FULL else None)
         self._watch(self._child.stdin, select.POLLOUT if self._server.size else None)
@@ -229,10 +248,10 @@ class Pump:
         for number in received:
             if number != signal.SIGCHLD:
                 self._child.signal(number)
-            if number == signal.SIGTERM and self._leave_at is not None:
-                self._client.close()  # only its reading was waited for
-            elif number == signal.SIGTERM:
-                self._next_signal = (time.monotonic() + GRACE_SECONDS, signal.SIGKILL)
+            if number == signal.SIGTERM and self._give_up_at is None:
+                now = time.monotonic()
+                self._give_up_at = now if self._leave_at is not None else now + 2 * GRACE_SECONDS
+                self._next_signal = (now + GRACE_SECONDS, signal.SIGKILL)
         self._look_for_the_end()
 
     def _look_for_the_end(self) -> None:
@@ -240,23 +259,35 @@ class Pump:
             self._leave_at = time.monotonic() + GRACE_SECONDS
             self._next_signal = None
 
+    def _leave(self, now: float, leave_at: float) -> None:
+        """The server has ended: wait for the rest of what it said, and for the client to take it."""
+        if self._give_up_at is not None and now >= self._give_up_at:
+            self._server_writes = False
+            self._client.close()
+        elif self._client.size >= _FULL:
+            self._leave_at = now + GRACE_SECONDS  # the rest is not read before the client has taken some
+        elif now >= leave_at:
+            self._server_writes = False
+
     def _end_in_time(self) -> None:
         """Let the server end when the client has, and see to it that it does."""
         now = time.monotonic()
         if self.proxy.deadline is not None and now >= self.proxy.deadline:
             self.proxy.give_up()
         if self._leave_at is not None:
-            if now >= self._leave_at:
-                self._server_writes = False
+            self._leave(now, self._leave_at)
             return
-        if not self._client.is_open or not self._server_writes:
+        hears = self._client.is_open and self._server_writes
+        listens = self._input_ended or self._server.is_open
+        if not hears or not listens:
             self._client_writes = False  # nobody is there to ask, or to be asked
-        if not (self._client_writes or self._server.size or self.proxy.holds_lines):
-            self._watch(self._child.stdin, None)
-            self._server.close()
-            self._child.close_stdin()
-            hears = self._client.is_open and self._server_writes
-            if self._next_signal is None and (self.proxy.is_answered or not hears):
+        if not self._client_writes and not (hears and listens and (self._server.size or self.proxy.holds_lines)):
+            if not self._input_ended:
+                self._input_ended = True
+                self._watch(self._child.stdin, None)
+                self._server.close()
+                self._child.close_stdin()
+            if self._next_signal is None and (self.proxy.is_answered or not hears or not listens):
                 self._next_signal = (now + GRACE_SECONDS, signal.SIGTERM)
         if self._next_signal is not None and now >= self._next_signal[0]:
             self._look_for_the_end()

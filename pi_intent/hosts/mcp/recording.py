@@ -76,7 +76,8 @@ class Recording:
         if self._journal is None or not self._journal.is_dirty or (self._syncing and self._syncing.is_alive()):
             return
         self._syncing = threading.Thread(target=self._journal.flush, daemon=True)
-        self._syncing.start()
+        with suppress(RuntimeError):  # no more threads are to be had: the next time, or at the end
+            self._syncing.start()
 
     def close(self) -> None:
         """End what is still open as interrupted, and give the ledger back."""

@@ -58,16 +58,20 @@ class Replies:
             return rest, afterwards
         return (wire.applied(text, cuts).encode("utf-8") if cuts else line), afterwards
 
-    def glance_at(self, line: bytes) -> list[Afterwards]:
-        """Return what ends the call that is answered by a line which cannot be read."""
+    def glance_at(self, line: bytes) -> tuple[bytes | None, list[Afterwards]]:
+        """Return the same of a line that cannot be read, by the id that it answers."""
         try:
-            asked = self._requests.take(wire.id_of_unreadable(line))
+            request_id = wire.id_of_unreadable(line)
         except Unreadable:
-            return []
-        if asked is None or asked.opened is None:
-            return []
-        self._calls.answered(asked.opened)
-        return self._ends.answered(asked, {"result": None})
+            return line, []
+        asked = self._requests.take(request_id)
+        if self._unlisted.is_own(request_id):
+            return None, []
+        if asked is None or asked.kind not in ("call", "task result"):
+            return line, []
+        if asked.opened is not None:
+            self._calls.answered(asked.opened)
+        return line, self._ends.answered(asked, {"result": None})
 
     def _said(self, text: str, start: int, message: dict[str, Any]) -> tuple[list[Cut], list[Afterwards]]:
         """Return what is cut out of a message, and what is to be done when it is on its way."""
@@ -77,8 +81,9 @@ class Replies:
         if asked is None or asked.kind == "own list":
             if not self._unlisted.is_own(message.get("id")):
                 return [], []
-            if asked is None:
-                raise _Own  # nobody waits for it any more
+            if asked is None:  # nobody waits for it any more, but it says what there is
+                learn_page(self._tools, text, start, message, None)
+                raise _Own
         if asked.opened is not None:
             self._calls.answered(asked.opened)
         if asked.kind == "own list":

@@ -68,4 +68,4 @@ def asked_by(method: object, params: object) -> Asked:
 
 def _key(request_id: object) -> object:
     plain = isinstance(request_id, str | int | float) and not isinstance(request_id, bool)
-    return request_id if plain else repr(request_id)
+    return request_id if plain else ("", repr(request_id))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from pi_intent.hosts.mcp import wire
 from pi_intent.hosts.mcp.tools import KnownTool
 from pi_intent.hosts.mcp.wire import Cut
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a character, which stands in JSON as an escape only."""
 
 
 def stripped(text: str, start: int, tool: KnownTool, arguments: object) -> list[Cut]:
@@ -18,6 +23,7 @@ def stripped(text: str, start: int, tool: KnownTool, arguments: object) -> list[
         return []  # it will be refused
     try:
         inner = wire.object_text(arguments)
-        return [Cut(*wire.span(text, at), wire.applied(inner, wire.without(inner, 0, tool.ours)))]
+        left = wire.applied(inner, wire.without(inner, 0, tool.ours))
+        return [Cut(*wire.span(text, at), _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", left))]
     except (ValueError, IndexError, RecursionError):
         return []  # it will be refused

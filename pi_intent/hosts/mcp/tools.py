@@ -46,11 +46,14 @@ class Tools:
         settings_for: Callable[[str], ToolSettings],
         on_skipped: Callable[[str, str], None],
         on_listed: Callable[[Iterable[str]], None] = lambda names: None,
+        may_require: bool = False,
     ) -> None:
         self._texts = texts
         self.settings_for = settings_for
         self._on_skipped = on_skipped
         self._on_listed = on_listed
+        self.may_require = may_require
+        """Whether any tool may be under `require`, and a call that names none must not pass."""
         self._told: set[str] = set()
         self._known: dict[str, KnownTool] = {}
         """Of the last whole list."""

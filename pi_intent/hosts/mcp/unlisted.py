@@ -47,7 +47,8 @@ class Unlisted:
         self._lines: list[tuple[bytes, list[Any]]] = []
         self._asked_for: set[str] = set()
         self._count = 0
-        self._unanswered = 0
+        self._own: set[str] = set()
+        """The ids of our requests that are not answered."""
         self.deadline: float | None = None
         """When what waits is to be let go; None while nothing waits."""
 
@@ -57,20 +58,21 @@ class Unlisted:
     @property
     def expects(self) -> bool:
         """Whether an answer is to come that the client did not ask for."""
-        return self._unanswered > 0
+        return bool(self._own)
 
     def is_own(self, request_id: object) -> bool:
         """Whether an answer is to a request of ours, also to one that nobody waits for any more."""
-        own = isinstance(request_id, str) and request_id.startswith(self._own_id)
-        self._unanswered -= own
-        return own
+        if not isinstance(request_id, str) or not request_id.startswith(self._own_id):
+            return False
+        self._own.discard(request_id)
+        return True
 
     def must_wait(self, message: Any) -> bool:
         """Whether a call cannot be read yet: whose is its `intent`, the tool's or ours?"""
         if not is_call(message):
             return False
         if self._lines:
-            return True  # nothing overtakes what waits
+            return True  # no call overtakes one that waits
         name, arguments = message["params"]["name"], message["params"].get("arguments")
         if self._tools.find(name) is not None:
             self._asked_for.discard(name)
@@ -82,7 +84,7 @@ class Unlisted:
 
     def hold(self, line: bytes, messages: list[Any]) -> None:
         """Keep a line, and see that a list comes."""
-        self._lines.append((line, messages))
+        self._lines.append((line if line.endswith(b"\n") else line + b"\n", messages))
         if self.deadline is None:
             self.deadline = self._clock() + LIST_SECONDS
         self.see_to_it()
@@ -90,13 +92,14 @@ class Unlisted:
     def see_to_it(self) -> None:
         """Ask for a list, where something waits for one and none is on its way."""
         if self._lines and not self._requests.lists_are_open():
+            self._asked_for |= self._names()
             self.ask(None, _envelope(self._lines[0][1]))
 
     def ask(self, cursor: str | None, meta: dict[str, Any]) -> None:
         """Ask the server for a page of its tools, in the words of the client's own requests."""
         self._count += 1
-        self._unanswered += 1
         request_id = f"{self._own_id}{self._count}"
+        self._own.add(request_id)
         self._requests.add(request_id, Asked("own list", detail=(cursor, meta)))
         params = {**({"cursor": cursor} if cursor is not None else {}), **({"_meta": meta} if meta else {})}
         request = {"jsonrpc": "2.0", "id": request_id, "method": "tools/list"}
@@ -104,19 +107,21 @@ class Unlisted:
 
     def listed(self) -> list[bytes]:
         """A list has come, or none will: return the lines that need not wait any more."""
-        if self._requests.lists_are_open():
-            return []
-        return self.let_go()
+        return [] if self._requests.lists_are_open() else self._all()
 
     def let_go(self) -> list[bytes]:
-        """Return all the lines; their tools are not asked for again."""
-        self.deadline = None
+        """Return all the lines, without a list; their tools are not asked for again."""
+        self._asked_for |= self._names()
         self._requests.forget_own()
+        return self._all()
+
+    def _all(self) -> list[bytes]:
+        self.deadline = None
         lines, self._lines = self._lines, []
-        self._asked_for |= {
-            message["params"]["name"] for _, messages in lines for message in messages if is_call(message)
-        }
         return [line for line, _ in lines]
+
+    def _names(self) -> set[str]:
+        return {message["params"]["name"] for _, messages in self._lines for message in messages if is_call(message)}
 
     def call_off(self, request_id: object) -> None:
         """Forget a line whose one request the client has cancelled."""
@@ -125,6 +130,8 @@ class Unlisted:
             for line, messages in self._lines
             if not (len(messages) == 1 and same_id(messages[0].get("id"), request_id))
         ]
+        if not self._lines:
+            self.deadline = None
 
 
 def _envelope(messages: list[Any]) -> dict[str, Any]:

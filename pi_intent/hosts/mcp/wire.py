@@ -22,9 +22,14 @@ _LINE_ENDS = (
     (b"\xc2\x85", b"\\u0085"),
 )
 _FLOAT_DIGITS = 15
+_INTEGER_DIGITS = 4000
 _ID = rb'"id"\s*:\s*("[^"\\]{0,200}"|-?\d{1,15})\s*'
-_ID_FIRST = re.compile(rb'\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*' + _ID + rb",\s*\"(?:result|error)\"")
-_ID_LAST = re.compile(_ID + rb'(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
+_VERSION = rb'"jsonrpc"\s*:\s*"2\.0"\s*'
+_ID_FIRST = re.compile(rb"\s*\{\s*(?:" + _VERSION + rb",\s*)?" + _ID + rb',\s*"(?:result|error)"')
+_ID_LAST = re.compile(
+    rb"\s*\{\s*(?:" + _VERSION + rb',\s*)?"(?:result|error)".*' + _ID + rb"(?:,\s*" + _VERSION + rb")?\}\s*",
+    re.DOTALL,
+)
 _SPACE = " \t\n\r"
 
 
@@ -49,6 +54,11 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found if len(found) == len(pairs) else Repeated(found)
 
 
+def _integer(digits: str) -> int | str:
+    """Read a number; as a text where Python would not read so many digits."""
+    return int(digits) if len(digits) <= _INTEGER_DIGITS else digits
+
+
 def _same_float(text: str) -> float:
     """Read a number of so few digits that a float keeps them all."""
     value = float(text)
@@ -62,12 +72,12 @@ def _no_constant(name: str) -> Any:
 
 
 _decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant)
-_any_length = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_int=str)
+_any_length = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_no_constant, parse_int=_integer)
 _lenient = json.JSONDecoder(object_pairs_hook=_object)
 _exact = json.JSONDecoder(object_pairs_hook=_object, parse_float=_same_float)
 _KEY = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"[ \t\n\r]*+:[ \t\n\r]*+', re.DOTALL)
 _COMMA = re.compile(r"[ \t\n\r]*+,?[ \t\n\r]*+")
-_scan = _any_length.raw_decode
+_scan = json.JSONDecoder(parse_int=str, parse_float=str).raw_decode
 """Reads the value that starts somewhere, and says where it ends."""
 
 
@@ -99,7 +109,7 @@ def read_line(line: bytes, *, lenient: bool = False) -> tuple[str, Any]:
     except ValueError as error:
         if isinstance(error, json.JSONDecodeError):
             raise Unreadable("the text is not JSON") from error
-    try:  # a number of thousands of digits: nothing that we look at
+    try:  # a number of thousands of digits
         return text, _any_length.decode(text)
     except ValueError as error:
         raise Unreadable("the text is not JSON") from error
@@ -138,7 +148,7 @@ def id_of_unreadable(line: bytes) -> Any:
 
     Raises `Unreadable` where it is at neither.
     """
-    found = _ID_FIRST.match(line) or _ID_LAST.search(line)
+    found = _ID_FIRST.match(line) or _ID_LAST.fullmatch(line)
     if found is None:
         raise Unreadable("its id is not where it mostly stands")
     return json.loads(found[1])

@@ -36,9 +36,11 @@ def wrap(options: WrapOptions, environ: Mapping[str, str]) -> NoReturn:
     pump, recording = _put_together(options, environ, child)
     try:
         pump.run()
-    finally:
-        code = child.finish()
-        recording.close()
+    except Exception as error:  # a boundary: the server must not be left behind, nor the calls
+        tell(f"the session was ended by a fault of pi-intent ({type(error).__name__}: {error})")
+        child.signal(signal.SIGKILL)
+    code = child.finish()
+    recording.close()
     _end_as(code)
 
 
@@ -67,6 +69,7 @@ def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child
             texts=texts,
             settings_for=policy.settings_for,
             on_listed=policy.tell_unmatched,
+            may_require=policy.may_require,
             on_skipped=lambda name, why: tell(f"{server}/{name} is not asked for an intent: {why}"),
         ),
         calls=Calls(pipeline=recording.pipeline, server=server, clock=time.monotonic),

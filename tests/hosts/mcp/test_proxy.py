@@ -46,6 +46,7 @@ class Desk:
         tools = Tools(
             texts=model_texts(),
             settings_for=policy.settings_for,
+            may_require=policy.may_require,
             on_skipped=lambda name, why: self.told.append(f"{name}: {why}"),
         )
         self.proxy = Proxy(
