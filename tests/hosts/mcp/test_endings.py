@@ -299,3 +299,65 @@ def test_a_server_whose_errors_go_where_its_answers_go_keeps_its_streams_as_they
         check=True,
     )
     assert done.stdout == b"True\n"
+
+
+def test_the_last_of_what_a_server_said_is_read_however_slow_the_client_is(tmp_path: Path):
+    lines = 43_500  # as many as the proxy holds, and some more that stay in the pipe
+    code = f"import sys; sys.stdout.write(('x' * 99 + chr(10)) * {lines})"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+        bufsize=0,
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            got = len(process.stdout.read(1000))
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(3)  # longer than any grace
+            got += len(process.communicate(timeout=20)[0])
+        finally:
+            process.kill()
+    assert (got, process.returncode) == (100 * lines, 0)
+
+
+def test_sigterm_ends_a_session_whose_client_does_not_read(tmp_path: Path):
+    code = "import sys, time; sys.stdout.write('x' * 900_000 + chr(10)); sys.stdout.flush(); time.sleep(300)"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+    )
+    with process:
+        try:
+            assert process.stdout is not None
+            process.stdout.read(1000)
+            process.terminate()
+            assert process.wait(20) == -signal.SIGTERM
+        finally:
+            process.kill()
+
+
+def test_a_server_that_never_reads_does_not_outlive_its_client(tmp_path: Path):
+    code = "import os, time; print(os.getpid(), flush=True); time.sleep(300)"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, "-c", code],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=tmp_path,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        server = int(process.stdout.readline())
+        process.stdin.write(json.dumps({"jsonrpc": "2.0", "method": "x", "params": "y" * 500_000}).encode() + b"\n")
+        process.stdin.flush()
+        process.stdin.close()
+        process.stdout.close()
+        assert process.wait(20) == -signal.SIGTERM
+        wait_until(lambda: group_is_gone(server))
+    finally:
+        process.kill()

@@ -592,3 +592,96 @@ def test_what_else_is_set_for_a_tool_that_is_left_alone_holds(tmp_path: Path):
     )
     assert policy.settings_for("vault_get").redact_args is True
     assert policy.settings_for("vault_get").policy == "omit"
+
+
+def test_a_number_that_is_none_in_one_schema_spares_the_others():
+    desk = Desk("--policy", "require")
+    desk.ask(1, "tools/list")
+    odd = '{"name":"odd","inputSchema":{"type":"object","properties":{"a":{"default":NaN}}}}'
+    desk.proxy.from_server(f'{{"jsonrpc":"2.0","id":1,"result":{{"tools":[{odd},{json.dumps(ECHO)}]}}}}\n'.encode())
+    assert odd in desk.client[0]
+    assert desk.client[0].count('"intent"') == 2  # the property, and that it is required
+    assert [sentence.partition(":")[0] for sentence in desk.told] == ["odd"]
+
+
+def test_an_answer_to_us_stays_with_us_though_it_cannot_be_read():
+    desk = Desk("--policy", "require")
+    desk.call(1, intent="See", text="x")
+    deep = b"[" * 100_000 + b"]" * 100_000
+    desk.proxy.from_server(b'{"jsonrpc":"2.0","id":"ours-1","result":' + deep + b"}\n")
+    assert [message["id"] for message in desk.said()] == [1]
+    assert desk.said()[0]["result"]["isError"] is True
+
+
+def test_what_a_server_logs_of_a_call_does_not_answer_it():
+    desk = Desk()
+    desk.list_tools(ECHO)
+    desk.call(5, text="x")
+    desk.proxy.from_server(b'received {"jsonrpc":"2.0","method":"tools/call","params":{},"id":5}\n')
+    assert desk.ends() == []
+
+
+def test_a_long_number_leaves_the_others_numbers():
+    desk = Desk("--policy", "require")
+    desk.list_tools({"name": "any", "inputSchema": {"type": "object"}})
+    digits = "9" * 5000
+    for intent in ('"See"', "7"):
+        arguments = f'{{"intent":{intent},"n":{digits}}}'
+        text = f'{{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{{"name":"any","arguments":{arguments}}}}}\n'
+        desk.proxy.from_client(text.encode())
+    assert len(desk.server) == 1
+    desk.answer(5, content=[])
+    assert sorted(desk.ends()) == ["ok", "rejected"]
+
+
+@pytest.mark.parametrize("params", [["echo", {"text": "x"}], {"arguments": {}}, {"name": ["echo"]}, "echo", None])
+def test_a_call_that_names_no_tool_does_not_pass_where_one_is_under_require(params: Any):
+    desk = Desk("--policy", "require", "--tools", "echo")
+    desk.list_tools(ECHO)
+    desk.proxy.from_client(line({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}))
+    assert desk.server == []
+    assert desk.said()[0]["error"]["code"] == -32602
+
+
+def test_an_answer_of_ours_that_comes_twice_is_swallowed_twice():
+    desk = Desk("--policy", "require")
+    desk.call(1, intent="See", text="x")
+    desk.answer("ours-1", tools=[ECHO])
+    desk.ask("p", "ping")
+    desk.answer("ours-1", tools=[ECHO])
+    assert desk.client == []
+
+
+def test_a_last_line_without_an_end_is_given_one_where_something_waits():
+    desk = Desk("--policy", "require")
+    desk.call(1, intent="See", text="x")
+    desk.proxy.from_client(b'{"jsonrpc":"2.0","id":2,"method":"ping"}')
+    desk.answer("ours-1", tools=[ECHO])
+    assert all(text.endswith("\n") for text in desk.server)
+
+
+def test_a_call_of_a_tool_of_page_two_waits_for_a_whole_list():
+    desk = Desk("--policy", "require")
+    desk.ask("list", "tools/list")
+    desk.call(1, intent="See", text="x")
+    desk.answer("list", tools=[{"name": "other", "inputSchema": {}}], nextCursor="two")
+    assert desk.sent()[-1]["id"] == "ours-1"
+    desk.answer("ours-1", tools=[ECHO])
+    assert desk.sent()[-1]["params"] == {"name": "echo", "arguments": {"text": "x"}}
+
+
+def test_a_list_that_comes_too_late_is_learnt_all_the_same():
+    desk = Desk("--policy", "require")
+    desk.call(1, intent="See", text="x")
+    desk.proxy.give_up()
+    desk.answer("ours-1", tools=[ECHO])
+    desk.server.clear()
+    desk.call(2, intent="See", text="x")
+    assert desk.sent()[0]["params"]["arguments"] == {"text": "x"}
+
+
+def test_arguments_sent_as_text_keep_half_characters():
+    desk = Desk("--policy", "require")
+    desk.list_tools({"name": "any", "inputSchema": {"type": "object"}})
+    desk.ask(1, "tools/call", name="any", arguments='{"intent":"See","half":"\ud800"}')
+    assert '"arguments":{"half":"\\ud800"}' in desk.server[0].replace('": {', '":{')
