@@ -89,6 +89,12 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
             summary="Watch it happen, from another terminal.",
             example="pi-intent tail",
         ),
+        Listed(
+            name="verify",
+            module="pi_intent.cli.verify",
+            summary="Is the ledger still as it was written?",
+            example="pi-intent verify",
+        ),
     ),
     "Look inside": (
         Listed(
