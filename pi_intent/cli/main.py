@@ -95,6 +95,12 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
             summary="Is the ledger still as it was written?",
             example="pi-intent verify",
         ),
+        Listed(
+            name="purge",
+            module="pi_intent.cli.purge",
+            summary="Remove what is old from the ledger.",
+            example="pi-intent purge --before 90d --dry-run",
+        ),
     ),
     "Look inside": (
         Listed(
