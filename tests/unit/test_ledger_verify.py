@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import resource
 import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
@@ -191,6 +192,38 @@ def test_a_line_torn_by_a_full_disk_is_no_tampering_where_the_chain_goes_on_over
     assert (verdict.holds, verdict.records, verdict.torn_lines) == (True, 8, 2)
     assert verdict.torn is not None
     assert (verdict.torn.line, verdict.torn.text) == (4, "was cut off while it was written, and its writer went on")
+
+
+def test_a_disk_that_fills_up_at_any_byte_is_no_tampering(tmp_path: Path) -> None:
+    unlimited = resource.getrlimit(resource.RLIMIT_FSIZE)
+    info = SessionInfo(session="s-1", host="tau", agent="main", cwd="/", version="0")
+
+    def run(journal: SessionJournal, call_id: str) -> None:
+        journal.opened(a_start(call_id=call_id, seq=1, intent="Say why"), CONTEXT)
+        journal.closed(an_end(call_id=call_id, seq=2), Settlement(status="ok", is_error=False))
+
+    lost: set[int] = set()
+    room = -1
+    while 0 not in lost:
+        room += 1
+        location = LedgerLocation(root=tmp_path / str(room), project=None)
+        told: list[str] = []
+        journal = SessionJournal(location, info, environ={}, on_problem=told.append)
+        run(journal, "a")
+        path = journal.path
+        assert path is not None
+        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + room, unlimited[1]))
+        try:
+            run(journal, "b")
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, unlimited)
+        run(journal, "c")
+        journal.close()
+        verdict = check_lines(Segment(path=path, running=False).lines(), running=False)
+        assert (verdict.first, verdict.records) == (None, 7 - journal.lost), room
+        assert verdict.torn_lines <= journal.lost
+        lost.add(journal.lost)
+    assert lost == {0, 1, 2}
 
 
 def test_a_record_that_was_cut_down_later_is_missed(path: Path, lines: list[bytes]) -> None:
