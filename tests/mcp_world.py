@@ -20,6 +20,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from ledger_schema import assert_records_fit
+
 from pi_intent.ledger.calls import LedgerCall, read_ledger
 from pi_intent.ledger.location import find_ledger
 
@@ -118,8 +120,10 @@ class Desk:
     @property
     def ledger(self) -> list[LedgerCall]:
         """The calls of the project's ledger, in order."""
-        reading = read_ledger(find_ledger(self.project, self.environment).root)
+        location = find_ledger(self.project, self.environment)
+        reading = read_ledger(location.root)
         assert reading.problems == []
+        assert_records_fit(location.segments.glob("*.jsonl"))
         return reading.calls
 
     @contextmanager

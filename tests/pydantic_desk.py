@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ledger_schema import assert_records_fit
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
@@ -112,6 +113,7 @@ class Desk:
         """The calls that the ledger holds."""
         reading = read_ledger(self.project / ".git" / "pi-intent")
         assert reading.problems == []
+        assert_records_fit((self.project / ".git" / "pi-intent" / "ledger").glob("*.jsonl"))
         return reading.calls
 
     @property

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ledger_schema import assert_records_fit
 from tau_agent.events import ToolExecutionEndEvent
 from tau_agent.messages import AssistantMessage, TextContent, ToolCall
 from tau_agent.session import JsonlSessionStorage
@@ -125,4 +126,5 @@ class Desk:
     @property
     def records(self) -> list[dict[str, Any]]:
         """What the ledger holds, segment by segment."""
+        assert_records_fit(self.segments)
         return [json.loads(line) for path in self.segments for line in path.read_text().splitlines()]

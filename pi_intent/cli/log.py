@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import gc
 import os
 import sys
@@ -15,7 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pi_intent.cli.console import complain, json_text, shown_json
-from pi_intent.errors import PiIntentError
+from pi_intent.cli.session_choice import choose_session
 from pi_intent.ledger.calls import LedgerCall, Reading, read_ledger
 from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.location import LedgerLocation, find_ledger
@@ -25,7 +24,6 @@ from pi_intent.render.timeline import print_timeline
 
 SHOWN = 50
 _MOST_PROBLEMS = 10
-_MOST_SESSIONS = 5
 
 
 @click.command()
@@ -69,34 +67,12 @@ def log(session: str | None, limit: int | None, as_json: bool) -> None:
         gc.freeze()
         gc.enable()
     if session is not None:
-        reading = of_session(reading, _chosen(session, reading, location))
+        reading = of_session(reading, choose_session(session, session_ids(reading), location.segments))
     if as_json:
         _print_json(location, reading, limit or 0)
     else:
         _print(location, reading, SHOWN if limit is None else limit)
         _report(reading)
-
-
-def _chosen(wanted: str, reading: Reading, location: LedgerLocation) -> str:
-    """Return the id that is meant: this one, or the only one that begins so. Raises `PiIntentError` otherwise."""
-    ids = session_ids(reading)
-    if wanted in ids:
-        return wanted
-    matching = [name for name in ids if name.startswith(wanted)]
-    if len(matching) == 1:
-        return matching[0]
-    if matching:
-        raise PiIntentError(f"{len(matching)} sessions begin with {wanted}: {_listed(matching)}; give more of the id")
-    if not ids:
-        raise PiIntentError(f"there is no session {wanted}: no session is recorded in {location.segments}")
-    nearest = difflib.get_close_matches(wanted, ids, n=_MOST_SESSIONS, cutoff=0.4)
-    hint = f"the nearest are {_listed(nearest)}" if nearest else f"the latest are {_listed(ids)}"
-    raise PiIntentError(f"there is no session {wanted} in {location.segments}; {hint}")
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _MOST_SESSIONS
-    return ", ".join(names[:_MOST_SESSIONS]) + (f" and {more} more" if more > 0 else "")
 
 
 def _print(location: LedgerLocation, reading: Reading, limit: int) -> None:

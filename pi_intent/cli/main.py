@@ -89,6 +89,18 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
             summary="Watch it happen, from another terminal.",
             example="pi-intent tail",
         ),
+        Listed(
+            name="verify",
+            module="pi_intent.cli.verify",
+            summary="Is the ledger still as it was written?",
+            example="pi-intent verify",
+        ),
+        Listed(
+            name="purge",
+            module="pi_intent.cli.purge",
+            summary="Remove what is old from the ledger.",
+            example="pi-intent purge --before 90d --dry-run",
+        ),
     ),
     "Look inside": (
         Listed(

@@ -34,6 +34,20 @@ class Problem:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a segment without its line feed; `end` is where the next one begins.
+
+    It is not `complete` without a line feed. Of one that is `too_long` there is no content.
+    """
+
+    number: int
+    content: bytes
+    end: int
+    complete: bool = True
+    too_long: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
     """One file of the ledger. `running`: its writer was alive when the file was found, before anything was read."""
@@ -41,16 +55,24 @@ class Segment:
     path: Path
     running: bool
 
+    def lines(self) -> Iterator[Line]:
+        """Yield the lines as they stand, but not the one that a running writer is in the middle of.
+
+        Raises `OSError`.
+        """
+        with self.path.open("rb") as file:
+            for line in _lines(file):
+                if not line.complete and self.running and not line.too_long:
+                    return
+                yield line
+
     def read(self) -> Iterator[Record | Problem]:
         """Yield every record in the order of the file, and every problem at its place."""
         try:
-            with self.path.open("rb") as file:
-                for line in _lines(file):
-                    if not line.complete and self.running and not line.too_long:
-                        return  # the writer is in the middle of it
-                    item = _read_line(self.path, line)
-                    if item is not None:
-                        yield item
+            for line in self.lines():
+                item = _read_line(self.path, line)
+                if item is not None:
+                    yield item
         except FileNotFoundError:
             yield Problem(path=self.path, line=None, text=f"{self.path} was deleted meanwhile")
         except OSError as error:
@@ -123,16 +145,7 @@ class SegmentTail:
         return records
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    number: int
-    content: bytes
-    end: int
-    complete: bool = True
-    too_long: bool = False
-
-
-def _lines(file: BinaryIO, *, first: int = 1) -> Iterator[_Line]:
+def _lines(file: BinaryIO, *, first: int = 1) -> Iterator[Line]:
     """Split a file at line feeds; of a line over the limit nothing but its end is kept."""
     number, end = first, file.tell()
     while piece := file.readline(LINE_LIMIT):
@@ -143,19 +156,20 @@ def _lines(file: BinaryIO, *, first: int = 1) -> Iterator[_Line]:
             piece = file.readline(LINE_LIMIT)
             end += len(piece)
         complete = piece.endswith(b"\n")
-        yield _Line(number, b"" if too_long else piece.strip(b"\r\n"), end, complete, too_long)
+        yield Line(number, b"" if too_long else piece.removesuffix(b"\n"), end, complete, too_long)
         number += 1
 
 
-def _read_line(path: Path, line: _Line) -> Record | Problem | None:
+def _read_line(path: Path, line: Line) -> Record | Problem | None:
     """Return the record of a line, or what is wrong with it; None for an empty one, left after a failed write."""
     if line.too_long:
         text = f"{path.name}, line {line.number}, is longer than {LINE_LIMIT} bytes and was skipped"
         return Problem(path=path, line=line.number, text=text)
-    if not line.content:
+    content = line.content.strip(b"\r")
+    if not content:
         return None
-    entry = parse_entry(line.content)
+    entry = parse_entry(content)
     if not isinstance(entry, str):
-        return Record(path=path, line=line.number, entry=entry, raw=line.content)
+        return Record(path=path, line=line.number, entry=entry, raw=content)
     why = entry if line.complete else "was cut off while it was written"
     return Problem(path=path, line=line.number, text=f"{path.name}, line {line.number}, {why}")

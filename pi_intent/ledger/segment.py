@@ -109,9 +109,11 @@ class Segment:
             line = b"\n" + line
         self._written += 1
         self._torn = True
-        if os.write(self.fd, line) != len(line):  # how a disk that fills up answers first
+        missing = len(line) - os.write(self.fd, line)
+        if missing > 1:  # how a disk that fills up answers first
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        self._torn = False
+        # Without its line feed a record is whole all the same, and is read as one: the next has to follow it.
+        self._torn = missing > 0
         self.prev = digest
 
     @property

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pi_intent.settings.load import PROJECT_FILE, LoadedSettings, load_settings, project_root
-from pi_intent.settings.rules import DEFAULT_BUDGET, Settings, ToolRule, ToolSettings
+from pi_intent.settings.rules import DEFAULT_BUDGET, FOREVER, Settings, ToolRule, ToolSettings, days_of
 
 __all__ = [
     "DEFAULT_BUDGET",
+    "FOREVER",
     "PROJECT_FILE",
     "LoadedSettings",
     "Settings",
     "ToolRule",
     "ToolSettings",
+    "days_of",
     "load_settings",
     "project_root",
 ]

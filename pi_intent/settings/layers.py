@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
-from pi_intent.settings.rules import Settings, ToolRule
+from pi_intent.settings.rules import Settings, ToolRule, days_of
 from pi_intent.settings.wording import Source, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
 _TOOL_KEYS = ("policy", "profile", "budget", "redact_args")
 _LOOKS = ("live", "checkpoints")  # no matter of strictness, and so the user's alone
-KEYS = (*_TOOL_KEYS, "strict", *_LOOKS)
+KEYS = (*_TOOL_KEYS, "strict", *_LOOKS, "keep")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,7 @@ class Layer:
     strict: bool | None = None
     live: bool | None = None
     checkpoints: bool | None = None
+    keep: str | None = None
     tools: tuple[ToolRule, ...] = ()
 
 
@@ -120,8 +122,14 @@ def _stricter(
     return raised
 
 
-def _height(key: str, value: Any) -> int:
-    return STRICTNESS[value] if key == "policy" else int(value)
+def _height(key: str, value: Any) -> float:
+    match key:
+        case "policy":
+            return STRICTNESS[value]
+        case "keep":
+            return days_of(value) or inf  # what was recorded is there for longer
+        case _:
+            return int(value)
 
 
 def _idle(layer: Layer, rules: tuple[ToolRule, ...]) -> Iterator[str]:

@@ -12,6 +12,11 @@ from pi_intent.types import STRICTNESS, Policy, Profile
 DEFAULT_BUDGET = 3
 """Rounds of rejection under `adaptive` before a call runs without an intent."""
 
+FOREVER = "forever"
+
+_DAYS = {"d": 1, "w": 7}
+_MOST_DIGITS = 5
+
 _CACHED_TOOLS = 1024
 """A host has tens of tools; the bound is for one that makes up names."""
 
@@ -59,7 +64,8 @@ class Settings:
 
     `policy` and `profile` are None where nobody chose and the host's default holds. `tools` are the user's rules,
     sources in ascending order of precedence. `floors` are the project's: they raise what the user's side says and
-    never lower it. With `off` nothing of pi-intent may take part in the session.
+    never lower it. `keep` says how long the ledger is kept: "forever", or such as "90d" or "12w". With `off` nothing
+    of pi-intent may take part in the session.
     """
 
     policy: Policy | None = None
@@ -69,6 +75,7 @@ class Settings:
     strict: bool = False
     live: bool = True
     checkpoints: bool = False
+    keep: str = FOREVER
     tools: tuple[ToolRule, ...] = ()
     floors: tuple[ToolRule, ...] = ()
     off: bool = False
@@ -130,6 +137,15 @@ class Settings:
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
             sentences.append(f"{rule.origin}: {setting_path('tools', rule.pattern)} matches no tool; {hint}")
         return tuple(sentences)
+
+
+def days_of(age: str) -> int | None:
+    """Return the days of an age such as "90d" or "12w", at least 1; None for what is no such age."""
+    number, unit = age[:-1], age[-1:]
+    # A month and a minute share their letter, and what is removed is gone: neither is read.
+    if unit not in _DAYS or not (number.isascii() and number.isdigit() and len(number) <= _MOST_DIGITS):
+        return None
+    return int(number) * _DAYS[unit] or None
 
 
 def stricter(one: Policy, other: Policy) -> Policy:

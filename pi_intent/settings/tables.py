@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, get_args
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from pi_intent.settings.layers import Layer
-from pi_intent.settings.rules import ToolRule, alike
+from pi_intent.settings.rules import FOREVER, ToolRule, alike, days_of
 from pi_intent.settings.wording import Source, nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
@@ -21,15 +21,27 @@ _MAX_UNKNOWN = 5
 _WORDS: dict[str, tuple[str, ...]] = {
     "policy": tuple(reversed(STRICTNESS)),
     "profile": get_args(Profile),
+    "keep": (FOREVER,),
 }
 _EXPECTED = {
-    **{key: " or ".join((", ".join(map(shown, words[:-1])), shown(words[-1]))) for key, words in _WORDS.items()},
+    **{
+        key: " or ".join((", ".join(map(shown, words[:-1])), shown(words[-1])))
+        for key, words in _WORDS.items()
+        if len(words) > 1
+    },
     "budget": "a whole number from 1 to 100",
     "redact_args": "true or false",
     "strict": "true or false",
     "live": "true or false",
     "checkpoints": "true or false",
+    "keep": '"forever", or a number of days or weeks such as "90d" or "12w"',
 }
+
+
+def _age(text: str) -> str:
+    if text != FOREVER and days_of(text) is None:
+        raise ValueError(text)
+    return text
 
 
 class _ToolTable(BaseModel):
@@ -43,6 +55,7 @@ class _TopTable(_ToolTable):
     strict: bool | None = None
     live: bool | None = None
     checkpoints: bool | None = None
+    keep: Annotated[str, AfterValidator(_age)] | None = None
 
 
 _TOOL_KEYS = tuple(_ToolTable.model_fields)
@@ -72,6 +85,7 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
         strict=top.strict,
         live=top.live,
         checkpoints=top.checkpoints,
+        keep=top.keep,
         tools=tuple(_rules(data.get("tools"), source, typed, warnings)),
     )
     return layer, warnings

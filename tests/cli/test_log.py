@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from ledger_schema import assert_records_fit
 from rich.cells import cell_len
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
@@ -92,8 +93,10 @@ class Writer:
         self.clock.now += 2
 
     def done(self) -> None:
+        segment = self.journal.path
         self.journal.close()
         assert self.problems == []
+        assert_records_fit([] if segment is None else [segment])
 
 
 @pytest.fixture(autouse=True)

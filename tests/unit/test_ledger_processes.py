@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from pi_intent.ledger.calls import calls, read_ledger
-from pi_intent.ledger.record import stated_and_true_hash
+from pi_intent.ledger.reader import Segment, read_segments
+from pi_intent.ledger.verify import Verdict, check_lines
 
 WRITER = """
 import os, subprocess, sys
@@ -83,6 +84,11 @@ def line_of(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
+def verify(root: Path) -> list[Verdict]:
+    found = [segment for segment in read_segments(root) if isinstance(segment, Segment)]
+    return [check_lines(segment.lines(), running=segment.running) for segment in found]
+
+
 def test_many_processes_at_once_lose_and_mix_nothing(tmp_path: Path, writers: Writers) -> None:
     root = tmp_path / "root"
     script = """
@@ -108,14 +114,8 @@ mine.close()
         ("settled", False, False)
     }
     assert (len(reading.sessions), reading.problems) == (8, [])
-    for path in (root / "ledger").iterdir():
-        prev = ""
-        for line in path.read_bytes().splitlines():
-            hashes = stated_and_true_hash(line)
-            assert hashes is not None
-            assert hashes[0] == hashes[1]
-            assert json.loads(line)["prev"] == prev
-            prev = hashes[0]
+    verdicts = verify(root)
+    assert [(verdict.first, verdict.torn, verdict.records) for verdict in verdicts] == [(None, None, 301)] * 8
 
 
 @pytest.mark.parametrize("acknowledged", [1, 2, 17, 60, 111])
@@ -144,6 +144,9 @@ while True:
     assert set(heard) <= found
     assert len(found) - len(heard) <= 1
     assert len(reading.problems) <= 1
+    (verdict,) = verify(tmp_path)
+    assert verdict.first is None
+    assert verdict.torn is not None or reading.problems == []
     assert [call.state for call in reading.calls].count("open") <= 1
     assert "running" not in {call.state for call in reading.calls}
 

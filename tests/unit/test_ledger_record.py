@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ledger_events import a_start, an_end
+from ledger_schema import assert_fits
 
 from pi_intent.events import FileChange, OutcomePatch, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry, parse_entry
@@ -63,6 +64,7 @@ def recorder(*, project: tuple[str, ...] = ("/home/me/shop",), cwd: str = "/home
 
 def call(start: ToolExecutionStart = START, context: CallContext = CONTEXT) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(recorder().call(start, context, ts=TS, head=HEAD))
+    assert_fits(record)
     return record
 
 
@@ -71,6 +73,7 @@ def done(
 ) -> dict[str, Any]:
     text = recorder().done(end, settlement, ts=TS, bytes_in=812, withheld=withheld)
     record: dict[str, Any] = json.loads(text)
+    assert_fits(record)
     return record
 
 

@@ -67,7 +67,7 @@ def test_without_any_source_the_defaults_hold(machine: Machine) -> None:
             policy=None, profile=None, budget=3, redact_args=False, strict=False, tools=(), floors=(), off=False
         ),
         origins=dict.fromkeys(
-            ["policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "off"], "default"
+            ["policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "keep", "off"], "default"
         ),
         warnings=(),
         files=(),
@@ -121,6 +121,7 @@ def test_each_source_overrides_the_ones_before_it_key_by_key(machine: Machine) -
             "strict": path,
             "live": "default",
             "checkpoints": "default",
+            "keep": "default",
             "off": "default",
             "tools.bash.policy": path,
             "tools.read.policy": "command line",
@@ -361,6 +362,29 @@ def test_a_laxer_policy_in_a_project_is_warned_about(machine: Machine) -> None:
     )
 
 
+def test_a_project_can_ask_to_keep_longer_what_the_user_keeps_and_never_shorter(machine: Machine) -> None:
+    for user, project, outcome in (
+        ("forever", "1d", "forever"),
+        ("90d", "12w", "90d"),
+        ("90d", "13w", "13w"),
+        ("90d", "forever", "forever"),
+        ("13w", "91d", "13w"),
+    ):
+        loaded = machine.load(user=f'keep = "{user}"', project=f'keep = "{project}"')
+        assert loaded.settings.keep == outcome
+        assert loaded.origins["keep"] == str(machine.user_file if outcome == user else machine.project_file)
+    loaded = machine.load(user='keep = "90d"', project='keep = "1d"')
+    assert loaded.warnings == (
+        f'{machine.project_file}: keep asks for "1d" where "90d" holds; '
+        "the project's file can only make this stricter.",
+    )
+
+
+def test_the_environment_says_how_long_to_keep_as_well(machine: Machine) -> None:
+    loaded = machine.load(user='keep = "90d"', env={"PI_INTENT_KEEP": "2W"})
+    assert (loaded.settings.keep, loaded.origins["keep"], loaded.warnings) == ("2w", "PI_INTENT_KEEP", ())
+
+
 def test_a_project_has_no_say_in_the_profile_and_cannot_switch_us_off(machine: Machine) -> None:
     loaded = machine.load(
         project='off = true\nPI_INTENT = "off"\nprofile = "full"\n[tools]\nbash = { profile = "full", off = true }\n'
@@ -372,7 +396,7 @@ def test_a_project_has_no_say_in_the_profile_and_cannot_switch_us_off(machine: M
     assert loaded.warnings == (
         f"{path}: off cannot be set here; set PI_INTENT=off in the environment.",
         f"{path}: PI_INTENT is not a setting; "
-        "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tools.",
+        "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, keep, tools.",
         f"{path}: tools.bash.off is not a setting of a tool; those are policy, profile, budget, redact_args.",
         f"{path}: profile does not count: a project's file only sets how strict to be. "
         "Choose the profile in your own config.toml.",
@@ -542,6 +566,7 @@ def test_nothing_from_a_file_reaches_a_screen_raw(machine: Machine) -> None:
 # Values that cannot be used, word for word
 
 
+KEEP_WORDS = '"forever", or a number of days or weeks such as "90d" or "12w"'
 POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
 
 
@@ -561,11 +586,18 @@ POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
         ("redact_args = 1", "redact_args is 1, but must be true or false."),
         ("strict = { a = 1 }", "strict is a table, but must be true or false."),
         ("strict = 1979-05-27", "strict is a date, but must be true or false."),
+        ('keep = "6m"', f'keep is "6m", but must be {KEEP_WORDS}.'),
+        ('keep = "0d"', f'keep is "0d", but must be {KEEP_WORDS}.'),
+        ('keep = "-3d"', f'keep is "-3d", but must be {KEEP_WORDS}.'),
+        ('keep = "999999d"', f'keep is "999999d", but must be {KEEP_WORDS}.'),
+        ('keep = "foreve"', f'keep is "foreve", but must be {KEEP_WORDS}; did you mean "forever"?'),
+        ("keep = 90", f"keep is 90, but must be {KEEP_WORDS}."),
+        ("keep = true", f"keep is true, but must be {KEEP_WORDS}."),
         ('polcy = "omit"', 'polcy is not a setting; did you mean "policy"?'),
         (
             '"live screen" = 1',
             '"live screen" is not a setting; '
-            "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tools.",
+            "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, keep, tools.",
         ),
         ('tools = "bash"', 'tools is "bash", but must be a table of tool names.'),
         ("[tools]\nbudget = 5", f"tools.budget is 5, but must be {POLICY_WORDS}, or a table of settings."),

@@ -1,0 +1,60 @@
+"""Show how far a long reading is, on a terminal and only when it takes a while."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import TextIO
+
+from pi_intent.ledger.reader import Line
+
+PATIENCE_SECONDS = 1.0
+_LINES_BETWEEN = 512
+_SECONDS_BETWEEN = 0.2
+
+
+class Progress:
+    """One line on standard error that counts per cent of `total` bytes and is wiped at the end."""
+
+    def __init__(
+        self, what: str, total: int, *, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._what = what
+        self._total = total
+        self._stream = sys.stderr if stream is None else stream
+        self._clock = clock
+        self._next = clock() + PATIENCE_SECONDS if self._stream.isatty() else float("inf")
+        self._before = 0
+        self._shown = False
+
+    def over(self, lines: Iterable[Line]) -> Iterator[Line]:
+        """Yield the lines of the next file, and count them on the way."""
+        end = 0
+        for line in lines:
+            end = line.end
+            if line.number % _LINES_BETWEEN == 0:
+                self._look(self._before + end)
+            yield line
+        self._before += end
+        self._look(self._before)
+
+    def close(self) -> None:
+        """Wipe the line."""
+        if self._shown:
+            self._shown = False
+            self._draw("\r\x1b[K")
+
+    def _look(self, done: int) -> None:
+        if self._clock() < self._next:
+            return
+        self._next = self._clock() + _SECONDS_BETWEEN
+        self._shown = True
+        # A file that is being written may be longer by now.
+        self._draw(f"\r\x1b[K{self._what} {min(100, 100 * done // max(1, self._total))} %")
+
+    def _draw(self, text: str) -> None:
+        with suppress(OSError):
+            self._stream.write(text)
+            self._stream.flush()
