@@ -22,8 +22,9 @@ def spell(value: Any) -> str:
         case Number():
             return str.__str__(value)
         case dict():
-            return "{" + ",".join(f"{json.dumps(key)}:{spell(item)}" for key, item in value.items()) + "}"
+            return "{" + ",".join([f"{json.dumps(key)}:{spell(item)}" for key, item in value.items()]) + "}"
         case list():
-            return "[" + ",".join(map(spell, value)) + "]"
+            # Not `map`: through C, Python 3.12 calls itself 800 times at most, whatever its limit is set to.
+            return "[" + ",".join([spell(item) for item in value]) + "]"
         case _:
             return json.dumps(value)
