@@ -213,7 +213,7 @@ def test_started_before_the_agent_it_misses_no_call_and_shows_none_twice(desk: D
     ids = [f"{'s-1':0>20}{number:06}" for number in range(20)]
     # From the ledger and live, in turn: the order holds within each call.
     told = {call_id: [line["type"] for line in lines if line["callId"] == call_id] for call_id in ids}
-    assert told == dict.fromkeys(ids, ["tool_execution_start", "tool_execution_end"])
+    assert told == {call_id: ["tool_execution_start", "tool_execution_end"] for call_id in ids}
     assert tail.complaint() == LIVE
 
 
