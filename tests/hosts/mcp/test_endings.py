@@ -254,15 +254,21 @@ def test_a_client_that_is_gone_is_noticed_on_sockets_too(tmp_path: Path):
     wait_until(lambda: group_is_gone(server))
 
 
-def test_what_a_server_said_last_waits_for_a_slow_client(tmp_path: Path):
-    size = 1_000_000
-    code = f"import sys; sys.stdout.write('x' * {size} + chr(10))"
-    process = subprocess.Popen(
+def wrapped(code: str, folder: Path, *, bufsize: int = -1) -> subprocess.Popen[bytes]:
+    """Start the proxy before a server that is a piece of Python."""
+    return subprocess.Popen(
         [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, "-c", code],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        cwd=tmp_path,
+        cwd=folder,
+        bufsize=bufsize,
     )
+
+
+def test_what_a_server_said_last_waits_for_a_slow_client(tmp_path: Path):
+    size = 1_000_000
+    code = f"import sys; sys.stdout.write('x' * {size} + chr(10))"
+    process = wrapped(code, tmp_path)
     with process:
         try:
             with pytest.raises(subprocess.TimeoutExpired):
@@ -304,13 +310,7 @@ def test_a_server_whose_errors_go_where_its_answers_go_keeps_its_streams_as_they
 def test_the_last_of_what_a_server_said_is_read_however_slow_the_client_is(tmp_path: Path):
     lines = 43_500  # as many as the proxy holds, and some more that stay in the pipe
     code = f"import sys; sys.stdout.write(('x' * 99 + chr(10)) * {lines})"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, "-c", code],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=tmp_path,
-        bufsize=0,
-    )
+    process = wrapped(code, tmp_path, bufsize=0)
     with process:
         try:
             assert process.stdout is not None
@@ -325,12 +325,7 @@ def test_the_last_of_what_a_server_said_is_read_however_slow_the_client_is(tmp_p
 
 def test_sigterm_ends_a_session_whose_client_does_not_read(tmp_path: Path):
     code = "import sys, time; sys.stdout.write('x' * 900_000 + chr(10)); sys.stdout.flush(); time.sleep(300)"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, "-c", code],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=tmp_path,
-    )
+    process = wrapped(code, tmp_path)
     with process:
         try:
             assert process.stdout is not None
@@ -343,12 +338,7 @@ def test_sigterm_ends_a_session_whose_client_does_not_read(tmp_path: Path):
 
 def test_a_server_that_never_reads_does_not_outlive_its_client(tmp_path: Path):
     code = "import os, time; print(os.getpid(), flush=True); time.sleep(300)"
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pi_intent", "mcp", "wrap", sys.executable, "-c", code],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd=tmp_path,
-    )
+    process = wrapped(code, tmp_path)
     assert process.stdin is not None
     assert process.stdout is not None
     try:
