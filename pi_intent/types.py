@@ -19,7 +19,8 @@ Profile = Literal["lean", "full"]
 
 IntentSource = Literal["model", "derived", "absent"]
 
-Host = Literal["tau", "pi", "mcp", "pydantic-ai", "python"]
+Host = Literal["tau", "pi", "mcp", "pydantic-ai", "python", "oh-my-pi", "claude-code", "codex", "openhands"]
+"""Who ran a call: the hosts we sit in, and the agents whose session files are imported."""
 
 Status = Literal["rejected", "denied", "cancelled", "interrupted", "timeout", "error", "ok"]
 """How a call ended, in the order in which the first match wins."""
@@ -39,6 +40,7 @@ Flag = Literal[
     "budget_spent",
     "copied",
     "edit_fields_dropped",
+    "imported",
     "intent_dropped",
     "rationale_dropped",
     "redact_args",
@@ -49,10 +51,11 @@ Flag = Literal[
 """What is worth knowing about a call that was let through.
 
 `budget_spent`: run without an intent after the rejections its policy allows · `copied`: the intent is a text
-of ours · `edit_fields_dropped`: fields of ours stood inside `edits` · `intent_dropped`, `rationale_dropped`:
-there was one, unusable · `redact_args`: text is withheld from what leaves the process · `sent_as_text`: the
-arguments came as JSON text · `truncated`: a field was cut for the ledger · `unserialisable`: the arguments
-are nested too deeply, or hold numbers too large, to be written down.
+of ours · `edit_fields_dropped`: fields of ours stood inside `edits` · `imported`: read from a session file
+afterwards · `intent_dropped`, `rationale_dropped`: there was one, unusable · `redact_args`: text is withheld
+from what leaves the process · `sent_as_text`: the arguments came as JSON text · `truncated`: a field was cut
+for the ledger · `unserialisable`: the arguments are nested too deeply, or hold numbers too large, to be
+written down.
 """
 
 

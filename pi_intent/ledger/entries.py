@@ -31,6 +31,7 @@ class SessionEntry:
     pid: int
     version: str
     cwd: str
+    imported_from: str | None = None
     prev: str
     hash: str
 

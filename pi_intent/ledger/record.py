@@ -45,7 +45,8 @@ class SessionInfo:
     """What a segment says of the session it belongs to, once, at its beginning.
 
     `session` is the host's id, or one that the caller made; `parent` the call or session that started this one;
-    `cwd` the absolute working directory; `version` that of pi-intent.
+    `cwd` the absolute working directory; `version` that of pi-intent; `imported_from` the session file that the calls
+    were read from, where they were not recorded while they happened.
     """
 
     session: str
@@ -55,6 +56,7 @@ class SessionInfo:
     version: str
     host_version: str | None = None
     parent: str | None = None
+    imported_from: str | None = None
 
 
 def timestamp(seconds: float) -> str:
@@ -158,7 +160,8 @@ class Recorder:
             f'{{"v":{VERSION},"t":"session","id":"{record_id}","ts":"{ts}","session":{self._name(info.session)}'
             f',"host":{self._name(info.host)},"hostVersion":{self._name(info.host_version)}'
             f',"agent":{self._name(info.agent)},"parent":{self._name(info.parent)},"writer":"{writer}","pid":{pid}'
-            f',"version":{self._name(info.version)},"cwd":{self._name(info.cwd)}}}'
+            f',"version":{self._name(info.version)},"cwd":{self._name(info.cwd)}'
+            f',"importedFrom":{self._name(info.imported_from)}}}'
         )
 
     def call(self, start: ToolExecutionStart, context: CallContext, *, ts: str, head: str | None) -> str:

@@ -115,7 +115,7 @@ def test_a_segment_opens_with_the_session() -> None:
         .startswith(
             '{"v":1,"t":"session","id":"01JABCDEFGHJKMNPQRSTVWXYZ0","ts":"2030-01-31T12:00:00.000Z","session":"s-1"'
             ',"host":"tau","hostVersion":null,"agent":"main","parent":null,"writer":"0a1b","pid":42,"version":"0.1.0"'
-            ',"cwd":"/home/me/shop","prev":"","hash":"'
+            ',"cwd":"/home/me/shop","importedFrom":null,"prev":"","hash":"'
         )
     )
 
