@@ -45,7 +45,9 @@ def test_a_key_that_is_too_open_is_closed_to_others(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("content", [b"", b"short", bytes(32), os.urandom(33)])
+@pytest.mark.parametrize(
+    "content", [b"", b"short", bytes(32), os.urandom(33)], ids=["empty", "short", "zeros", "too long"]
+)
 def test_a_damaged_key_is_an_error_that_says_what_to_do_and_stays_as_it_is(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "key").write_bytes(content)
     with pytest.raises(LedgerError) as caught:
