@@ -67,7 +67,8 @@ def timestamp(seconds: float) -> str:
 
 @lru_cache(maxsize=8)
 def _second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    # Not strftime: its years before 1000 have fewer than four digits.
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()
 
 
 def seal(record: str, prev: str) -> tuple[bytes, str]:
