@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Discriminator, TypeAdapter, ValidationErro
 from pydantic.alias_generators import to_camel
 
 from pi_intent.events import FileChange, OutcomePatch
+from pi_intent.ledger.migrations import to_present
 from pi_intent.ledger.record import VERSION
 from pi_intent.types import IntentSource, JSONObject, Policy, Profile, Status
 
@@ -31,7 +32,7 @@ class SessionEntry:
     pid: int
     version: str
     cwd: str
-    imported_from: str | None = None
+    imported_from: str | None
     prev: str
     hash: str
 
@@ -122,20 +123,28 @@ _ADAPTER: TypeAdapter[SessionEntry | CallEntry | DoneEntry] = TypeAdapter(
 
 
 def parse_entry(line: bytes) -> Entry | str:
-    """Return what a line says, or a sentence on why it is no record."""
+    """Return what a line says, in the present shape whatever its own is, or a sentence on why it is no record."""
     try:
         return _ADAPTER.validate_json(line)
     except ValidationError as error:
-        return _other(line) or _reason(error)
+        return _older_or_other(line) or _reason(error)
 
 
-def _other(line: bytes) -> OtherEntry | None:
+def _older_or_other(line: bytes) -> Entry | str | None:
     try:
         data = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
         return None
     if not isinstance(data, dict):
         return None
+    present = to_present(data)
+    if present is not data:
+        try:
+            return _ADAPTER.validate_json(json.dumps(present))
+        except ValidationError as error:
+            return _reason(error)
+        except RecursionError:
+            return None
     version, kind = data.get("v"), data.get("t")
     if type(version) is not int or not isinstance(kind, str) or (version == VERSION and kind in _KINDS):
         return None

@@ -98,7 +98,8 @@ def _create(path: Path) -> None:
 def _write_new(path: Path) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        os.fchmod(descriptor, 0o600)
+        with suppress(OSError):  # a file system without modes
+            os.fchmod(descriptor, 0o600)
         if os.write(descriptor, os.urandom(KEY_BYTES)) != KEY_BYTES:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(descriptor)

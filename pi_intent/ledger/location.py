@@ -139,17 +139,28 @@ def obstacle(location: LedgerLocation) -> str | None:
 def make_private_folder(folder: Path) -> None:
     """Create a folder that only its owner can enter, whatever the umask; missing parents likewise.
 
-    Raises `OSError`. A folder that is already there and more open is closed to others.
+    Raises `OSError`. A folder that is already there and more open is closed to others; one that its owner made
+    read-only stays so.
     """
     if not folder.parent.exists():
         make_private_folder(folder.parent)
+    rights = 0o700
     try:
-        folder.mkdir(0o700)
+        folder.mkdir(rights)
     except FileExistsError:
-        if not folder.is_dir():
+        status = folder.stat()
+        if not stat.S_ISDIR(status.st_mode):
             raise
-    if stat.S_IMODE(folder.stat().st_mode) != 0o700:
-        folder.chmod(0o700)
+        rights &= status.st_mode
+    else:
+        status = folder.stat()
+    if stat.S_IMODE(status.st_mode) != rights:
+        try:
+            folder.chmod(rights)
+        except OSError:
+            if status.st_uid != os.geteuid():
+                raise
+            # Ours and not to be closed: a file system without modes. What cannot be written there says so itself.
 
 
 def read_head(git_dir: Path) -> str | None:

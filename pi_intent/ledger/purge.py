@@ -155,7 +155,8 @@ def remove_segment(found: Survey) -> Removal:
         raise
     try:
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # Shared: over NFS an exclusive one is only for who may write, and a writer's keeps this one away, too.
+            fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
             return "in use"
         except OSError:

@@ -67,7 +67,8 @@ def timestamp(seconds: float) -> str:
 
 @lru_cache(maxsize=8)
 def _second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+    # Not strftime: its years before 1000 have fewer than four digits.
+    return datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None).isoformat()
 
 
 def seal(record: str, prev: str) -> tuple[bytes, str]:
@@ -287,7 +288,8 @@ class Recorder:
         return f"[{','.join(kept)}]"
 
     def _fresh_path(self, path: str) -> str:
-        return self._text(self._relative(path), VALUE_LIMIT)[0]
+        # Made plain, a path can lose what tells a secret: the slashes of a URL.
+        return self._text(self._relative(self._redactor.text(path)), VALUE_LIMIT)[0]
 
     def _relative(self, path: str) -> str:
         """Return a path relative to the project where it lies inside, read as text only; else as it is."""

@@ -76,14 +76,15 @@ class Segment:
                 fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
             except FileExistsError:
                 continue
-            try:
+            with suppress(OSError):  # a file system without modes
                 os.fchmod(fd, 0o600)
+            try:
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:  # a reader looked in just now, to see whether the writer is alive
                 os.close(fd)
                 path.unlink(missing_ok=True)
                 continue
-            except OSError:  # a file system without modes or locks: go on without
+            except OSError:  # a file system without locks: go on without
                 pass
             return cls(path, writer, fd)
         raise OSError(errno.EBUSY, os.strerror(errno.EBUSY), str(folder))

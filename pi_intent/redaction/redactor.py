@@ -69,7 +69,7 @@ class Redactor:
         """Return the text with tokens in place of secrets; the very same object when there are none."""
         readings = squeezed_readings(text)
         known = any(any(map(reading.__contains__, self._needles)) for reading in readings)
-        if not (known or self._entropy or _may_hold_secrets(readings[0])):
+        if not (known or self._entropy or any(map(_may_hold_secrets, readings))):
             return text
         for _ in range(_MAX_ROUNDS):
             # What a secret hid from view shows once it is a token.

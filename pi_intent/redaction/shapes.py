@@ -53,6 +53,7 @@ SHAPES = (
 ANCHORS = [anchor for shape in SHAPES for anchor in shape.anchors]
 _ANY_ANCHOR = re.compile("|".join(map(re.escape, ANCHORS)))
 _LINE_BREAK = re.compile(r"(?:\r?\n|\\+r\\+n|\\+n)[ \t]*+")
+_LONG_RUN = re.compile(r"[A-Za-z0-9]{12,}")
 _LINE_END = re.compile(r"[ \t\"'`,;)\]}]*+\\?(?:[\r\n]|\Z|\\+[nr])")
 
 
@@ -75,19 +76,28 @@ def shape_spans(text: str) -> Iterator[Span]:
 
 
 def _continued(shape: _Shape, text: str, end: int, body: str) -> tuple[int, str]:
-    """Add to a body what stands alone on the next lines and reads like the rest of it."""
+    """Add to a body what reads like the rest of it: what stands alone on the next lines, or must belong to it."""
     pieces, size = [body], len(body)
     while gap := _LINE_BREAK.match(text, end):
         more = shape.more.match(text, gap.end())
-        if not more or not _LINE_END.match(text, more.end()) or _ANY_ANCHOR.match(text, gap.end()):
+        if not more or (_ANY_ANCHOR.match(text, gap.end()) and not pieces[-1].endswith(".")):
             break
         piece = more.group()
+        if not _LINE_END.match(text, more.end()) and not _completes(shape, size, piece):
+            break
         if size >= shape.full and not ("open" in shape.traits and len(piece) >= 6 and mixes_digits(piece)):
             break
         pieces.append(piece)
         size += len(piece)
         end = more.end()
     return end, "".join(pieces)
+
+
+def _completes(shape: _Shape, size: int, piece: str) -> bool:
+    """Is this the rest of a body, though other text follows it on its line?"""
+    if "open" in shape.traits:
+        return any(map(mixes_digits, _LONG_RUN.findall(piece)))
+    return size + len(piece) == shape.full
 
 
 def _convinces(shape: _Shape, body: str) -> bool:

@@ -213,6 +213,36 @@ def test_what_cannot_be_read_is_not_called_good(project: Path) -> None:
     assert len(document()[1]["problems"]) == 3
 
 
+ODD_IDS = [
+    "",
+    "..",
+    "../" * 3_000,
+    "a\0b",
+    "A",
+    "a",
+    "\u212a",
+    "\ud800",
+    "x" * 10_000,
+    "\x1b]0;x\x07",
+    "\u202egpj",
+    "-x",
+    "-",
+]
+
+
+def test_sessions_with_odd_ids_are_checked_and_shown(project: Path) -> None:
+    for session in ODD_IDS:
+        write(session)
+    code, told = document()
+    assert (code, len(told["segments"])) == (0, len(ODD_IDS))
+    shown = CliRunner().invoke(commands, ["log"], catch_exceptions=False)
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert not set(shown.stdout) & set("\0\x1b\x07\u202e")
+    as_json = CliRunner().invoke(commands, ["log", "--json"], catch_exceptions=False)
+    assert len(json.loads(as_json.stdout)["calls"]) == 2 * len(ODD_IDS)
+    assert [path.name for path in project.iterdir()] == []
+
+
 def test_nothing_of_a_file_reaches_the_terminal_raw() -> None:
     path = write("one")
     path.rename(path.with_name("one\x1b]0;owned\x07.0.jsonl"))

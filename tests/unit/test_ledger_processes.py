@@ -1,4 +1,4 @@
-"""Real processes on one ledger: many at once, killed, forked, and with children of their own."""
+"""Real processes on one ledger: killed, forked, and with children of their own."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from pathlib import Path
 import pytest
 
 from pi_intent.ledger.calls import calls, read_ledger
-from pi_intent.ledger.reader import Segment, read_segments
-from pi_intent.ledger.verify import Verdict, check_lines
 
 WRITER = """
 import os, subprocess, sys
@@ -82,73 +80,6 @@ def writers() -> Iterator[Writers]:
 def line_of(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
-
-
-def verify(root: Path) -> list[Verdict]:
-    found = [segment for segment in read_segments(root) if isinstance(segment, Segment)]
-    return [check_lines(segment.lines(), running=segment.running) for segment in found]
-
-
-def test_many_processes_at_once_lose_and_mix_nothing(tmp_path: Path, writers: Writers) -> None:
-    root = tmp_path / "root"
-    script = """
-name = sys.argv[2]
-sys.stdin.readline()
-mine = journal(sys.argv[1])
-for number in range(150):
-    begin(mine, f"{name}-{number}")
-    end(mine, f"{name}-{number}")
-mine.close()
-"""
-    processes = [writers.start(script, str(root), str(number)) for number in range(8)]
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    for process in processes:
-        process.communicate(timeout=120)
-        assert process.returncode == 0
-    reading = read_ledger(root)
-    assert {call.id for call in reading.calls} == {f"{name}-{number}" for name in range(8) for number in range(150)}
-    assert {(call.state, call.call is None, call.done is None) for call in reading.calls} == {
-        ("settled", False, False)
-    }
-    assert (len(reading.sessions), reading.problems) == (8, [])
-    verdicts = verify(root)
-    assert [(verdict.first, verdict.torn, verdict.records) for verdict in verdicts] == [(None, None, 301)] * 8
-
-
-@pytest.mark.parametrize("acknowledged", [1, 2, 17, 60, 111])
-def test_a_writer_killed_at_any_time_loses_nothing_that_it_had_acknowledged(
-    tmp_path: Path, writers: Writers, acknowledged: int
-) -> None:
-    script = """
-mine = journal(sys.argv[1])
-number = 0
-while True:
-    begin(mine, f"{number}")
-    print(f"begun {number}", flush=True)
-    end(mine, f"{number}")
-    print(f"ended {number}", flush=True)
-    number += 1
-"""
-    process = writers.start(script, str(tmp_path))
-    heard = [line_of(process) for _ in range(acknowledged)]
-    process.send_signal(signal.SIGKILL)
-    assert process.stdout is not None
-    heard += process.stdout.read().splitlines()
-    process.wait(timeout=60)
-    reading = read_ledger(tmp_path)
-    found = {f"begun {call.id}" for call in reading.calls if call.call is not None}
-    found |= {f"ended {call.id}" for call in reading.calls if call.done is not None}
-    assert set(heard) <= found
-    assert len(found) - len(heard) <= 1
-    assert len(reading.problems) <= 1
-    (verdict,) = verify(tmp_path)
-    assert verdict.first is None
-    assert verdict.torn is not None or reading.problems == []
-    assert [call.state for call in reading.calls].count("open") <= 1
-    assert "running" not in {call.state for call in reading.calls}
 
 
 def test_a_call_is_running_while_its_process_lives_and_open_when_it_died_under_it(

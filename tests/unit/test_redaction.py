@@ -8,50 +8,14 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from canaries import ACCESS, ALPHANUMERIC, HEX, SHAPES, VALUE, leaks, pem
 
 from pi_intent.redaction import MAX_DEPTH, Redactor
 
 KEY = b"ledger key"
 REDACTOR = Redactor(KEY)
 
-ALPHANUMERIC = "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zAbC3dEf6hIj9kLm2"
-HEX = "0f1e2d3c4b5a69788796a5b4c3d2e1f0" * 2
-ACCESS = "hunt" + "er2-" + "Zq"
-
-SHAPES = {
-    "openai": "sk" + "-" + ALPHANUMERIC,
-    "openai-project": "sk" + "-proj-" + ALPHANUMERIC[:20] + "_" + ALPHANUMERIC[5:30] + "-" + ALPHANUMERIC[:9],
-    "anthropic": "sk" + "-ant-" + "api03-" + ALPHANUMERIC + "_" + ALPHANUMERIC + "-AA",
-    "openrouter": "sk" + "-or-v1-" + HEX,
-    "sk-live": "sk" + "-live-" + ALPHANUMERIC[:24],
-    "stripe-live": "sk" + "_live_" + ALPHANUMERIC[:24],
-    "stripe-restricted": "rk" + "_live_" + ALPHANUMERIC[:24],
-    "ghp": "gh" + "p_" + ALPHANUMERIC[:36],
-    "gho": "gh" + "o_" + ALPHANUMERIC[:36],
-    "ghu": "gh" + "u_" + ALPHANUMERIC[:36],
-    "ghs": "gh" + "s_" + ALPHANUMERIC[:36],
-    "ghr": "gh" + "r_" + ALPHANUMERIC[:36],
-    "github-fine-grained": "github" + "_pat_" + ALPHANUMERIC[:22] + "_" + ALPHANUMERIC + ALPHANUMERIC[:12],
-    "slack-bot": "xox" + "b-" + "123456789012-1234567890123-" + ALPHANUMERIC[:24],
-    "slack-user": "xox" + "p-" + "123456789012-1234567890123-" + ALPHANUMERIC[:24],
-    "slack-app": "xapp" + "-1-A0123456789-" + "1234567890123-" + HEX,
-    "aws": "AK" + "IA" + "Q3EGB7XWUZ2LN4TY",
-    "aws-temporary": "AS" + "IA" + "Q3EGB7XWUZ2LN4TY",
-    "google": "AI" + "za" + "SyD-" + ALPHANUMERIC[:31],
-    "huggingface": "hf" + "_" + ALPHANUMERIC[:34],
-    "npm": "npm" + "_" + ALPHANUMERIC[:36],
-    "pypi": "pypi" + "-AgEIcHlwaS5vcmc" + ALPHANUMERIC * 2,
-    "gitlab": "gl" + "pat-" + ALPHANUMERIC[:20],
-    "jwt": "ey" + "JhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0NTY3ODkwIn0." + ALPHANUMERIC[:43],
-}
-
-
 ACCESS_FORM = "PASSWORD=" + ACCESS
-
-
-def pem(ending: str = "\n", *, cut: bool = False) -> str:
-    lines = ["-----BEGIN RSA " + "PRIVATE KEY-----", ALPHANUMERIC + "+/aB" * 4, ALPHANUMERIC[::-1], "aB3="]
-    return ending.join(lines if cut else [*lines, "-----END RSA " + "PRIVATE KEY-----"])
 
 
 def token(redacted: str) -> str:
@@ -313,8 +277,31 @@ def test_where_lines_or_literals_are_joined_the_place_of_the_break_does_not_matt
         assert token(redacted) == token(REDACTOR.text(secret))
 
 
+@pytest.mark.parametrize("after", ["", "\n", " now", ' or not"\n'])
+@pytest.mark.parametrize("name", SHAPES)
+def test_wherever_a_line_ends_within_a_secret_no_part_of_it_stays(name: str, after: str) -> None:
+    secret = SHAPES[name]
+    for gap in ("\n", "\r\n", "\n    ", "\\n", "\\\\n", "\\r\\n"):
+        # The rest of an open shape has to have a long run, or to stand alone.
+        for at in range(1, len(secret) - 30 if after.strip() else len(secret)):
+            assert leaks(secret, REDACTOR.text(f"say {secret[:at]}{gap}{secret[at:]}{after}")) == []
+
+
+def test_a_line_break_that_only_looks_like_one_within_a_prefix_changes_nothing() -> None:
+    for text in ("a disk\n-" + ALPHANUMERIC, "see gh\np_" + ALPHANUMERIC[:10], "n\npm_" + "config_of_the_registry"):
+        assert REDACTOR.text(text) is text
+
+
 def test_the_line_after_a_whole_secret_stays() -> None:
-    for following in ("export FOO=1", "python3 main.py", "make", "def f():", "else:"):
+    for following in (
+        "export FOO=1",
+        "python3 main.py",
+        "make",
+        "def f():",
+        "else:",
+        "run_tests_v2_now.sh -x",
+        "sha256sum a",
+    ):
         for name in ("ghp", "anthropic", "aws", "openai"):
             redacted = REDACTOR.text(f"echo {SHAPES[name]}\n{following}\n")
             assert redacted == f"echo {token(redacted)}\n{following}\n"
@@ -326,7 +313,6 @@ def test_a_password_in_two_literals_is_taken_out_whole() -> None:
     assert token(redacted) == token(REDACTOR.text(f'password = "{ACCESS}"'))
 
 
-VALUE = "tulip" + "-Mango+42/kiosk?"
 ENVIRONMENT = {"SERVICE_TOKEN": VALUE, "PATH": "/usr/local/bin:/usr/bin"}
 
 

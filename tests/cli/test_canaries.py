@@ -1,0 +1,164 @@
+"""No secret reaches a file of the ledger, a file's name or a screen, whatever field of a record it came in."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_type_hints
+from urllib.parse import quote
+
+import pytest
+from canaries import ACCESS, SHAPES, VALUE, bare, leaks, pem
+from click.testing import CliRunner
+from pydantic.alias_generators import to_camel
+
+from pi_intent.cli.main import commands
+from pi_intent.events import FileChange, OutcomePatch, ToolExecutionEnd, ToolExecutionStart
+from pi_intent.ledger.calls import read_ledger
+from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry
+from pi_intent.ledger.journal import SessionJournal
+from pi_intent.ledger.location import LedgerLocation, find_ledger
+from pi_intent.ledger.record import SessionInfo
+from pi_intent.protocols import CallContext, Settlement
+
+TEXTS = (str, str | None)
+ENVIRONMENT = {"SERVICE_TOKEN": VALUE}
+DIGEST = "hmac:" + "0" * 32
+OURS = frozenset({"v", "t", "id", "ts", "writer", "prev", "hash", "argsDigest", "head"})
+"""Texts of a record that nobody else has a say in."""
+COMMANDS = (("log", "--limit", "0"), ("log", "--json"), ("verify",), ("verify", "--json"))
+PURGES = (
+    ("purge", "--before", "1d", "--dry-run"),
+    ("purge", "--before", "1d", "--dry-run", "--json"),
+)
+
+
+def forms_of(number: int, secret: str) -> Iterator[str]:
+    """How it is met: alone, in a command or quoted, and broken by a line's end; what there is of that takes turns."""
+    yield secret
+    yield (f"curl -H 'X-Api-Key: {secret}' https://h/?q={secret}&b=1", json.dumps({"a": f'"{secret}"\n'}))[number % 2]
+    breaks = (("\n", 2), ("\n", 16), ("\r\n", 9), ("\\\n", 3), ("\\n", 12), ('" + "', -7))
+    for gap, at in (breaks[number % 6], breaks[(number + 3) % 6]):
+        yield f"say '{secret[:at]}{gap}{secret[at:]}'\nand go on"
+
+
+def other_forms() -> Iterator[tuple[str, str]]:
+    """Secrets that are known by where they stand, or that are written in another alphabet."""
+    yield ACCESS, f"PASSWORD={ACCESS} make"
+    yield ACCESS, f"postgres://me:{ACCESS}@db/x"
+    yield ACCESS, json.dumps({"password": ACCESS})
+    for text in (base64.b64encode(VALUE.encode()), base64.urlsafe_b64encode(b"me:" + VALUE.encode())):
+        yield text.decode().rstrip("="), f"curl -d {text.decode()} h"
+    yield quote(VALUE, safe=""), f"curl 'https://h/?t={quote(VALUE, safe='')}'"
+    yield VALUE, "\u200b".join(VALUE)
+    for ending in ("\n", "\r\n", "\\n"):
+        yield pem().partition("\n")[2].partition("\n")[0], f"echo '{pem(ending)}' > k"
+
+
+CANARIES = [
+    *((secret, form) for number, secret in enumerate([*SHAPES.values(), VALUE]) for form in forms_of(number, secret)),
+    *other_forms(),
+]
+
+
+def filled(kind: type, text: str) -> dict[str, Any]:
+    """A canary for every field of a class that holds any text, also for those that are added one day."""
+    return {name: text for name, hint in get_type_hints(kind).items() if hint in TEXTS}
+
+
+def write(location: LedgerLocation, number: int, form: str) -> None:
+    """Write one session with one call that has the secret wherever a text can be."""
+    project = location.project
+    info = SessionInfo(**filled(SessionInfo, form) | {"cwd": f"{project}/{form}"})
+    journal = SessionJournal(
+        location, info, environ={"SERVICE_TOKEN": VALUE}, on_problem=pytest.fail, clock=lambda: 1.6e9
+    )
+    args: dict[str, Any] = {
+        "path": f"{project}/{form}",
+        "command": form,
+        form: [{form: form}, form, 1],
+        "content": form,
+        "edits": [{"oldText": form}],
+        "env": [{"name": "API_KEY", "value": form}],
+        "headers": {"Authorization": f"Bearer {form}"},
+        "long": form + "x" * 5000,
+    }
+    call_id = f"{number}: {form}"
+    start = filled(ToolExecutionStart, form) | {
+        "call_id": call_id,
+        "seq": 0,
+        "args": args,
+        "intent_source": "model",
+        "host": "tau",
+    }
+    journal.opened(ToolExecutionStart(**start), CallContext(turn=1, policy="require", profile="lean", bytes_in=1))
+    end = filled(ToolExecutionEnd, form) | {
+        "call_id": call_id,
+        "seq": 1,
+        "host": "tau",
+        "status": "error",
+        "is_error": True,
+        "duration_ms": 1,
+        "outcome_patch": OutcomePatch(from_=form, to=form),
+        "files": (FileChange(path=f"{project}/{form}", op="modify", pre=DIGEST, post=DIGEST),),
+        "result": form,
+    }
+    journal.closed(ToolExecutionEnd(**end), Settlement(status="error", is_error=True, error=form, ran_args=args))
+    journal.close()
+    assert journal.lost == 0
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("canaries") / "shop"
+    folder.mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(folder.parent / "state"))
+        patch.setenv("GIT_CEILING_DIRECTORIES", str(folder.parent))
+        patch.chdir(folder)
+        location = find_ledger(folder, os.environ)
+        for number, (_, form) in enumerate(CANARIES):
+            write(location, number, form)
+        yield folder
+
+
+def assert_holds_no_canary(where: str, text: str) -> None:
+    plain = bare(text)
+    lowered = plain.lower()  # as the names of files are
+    secrets = {secret for secret, _ in CANARIES}
+    found = {part for secret in secrets for part in leaks(secret, plain) + leaks(secret.lower(), lowered)}
+    assert found == set(), where
+
+
+def test_no_file_and_no_name_of_a_file_has_a_secret(project: Path) -> None:
+    paths = [path for path in project.parent.rglob("*") if path.name != "key"]
+    files = [path for path in paths if path.is_file()]
+    assert len(files) == len(CANARIES)
+    assert_holds_no_canary("a file", "\n".join(path.read_text("ascii") for path in files))
+    assert_holds_no_canary("a name", "\n".join(map(str, paths)))
+
+
+@pytest.mark.parametrize("command", [*COMMANDS, *PURGES], ids=" ".join)
+def test_no_screen_has_a_secret(project: Path, command: tuple[str, ...]) -> None:
+    result = CliRunner().invoke(commands, command, catch_exceptions=False)
+    assert result.exit_code == 0
+    assert_holds_no_canary(" ".join(command), result.output)
+
+
+def test_every_field_of_every_record_had_one(project: Path) -> None:
+    reading = read_ledger(find_ledger(project, os.environ).root)
+    assert (len(reading.sessions), len(reading.calls)) == (len(CANARIES), len(CANARIES))
+    lines = [line for path in project.parent.rglob("*.jsonl") for line in path.read_text().splitlines()]
+    for kind, entry in (("session", SessionEntry), ("call", CallEntry), ("done", DoneEntry)):
+        records = [json.loads(line) for line in lines if line.startswith(f'{{"v":1,"t":"{kind}"')]
+        assert len(records) == len(CANARIES)
+        reached = {name for record in records for name, value in record.items() if "[redacted:" in json.dumps(value)}
+        assert all("[redacted:" in record["id"] for record in records) is (kind != "session")
+        texts = {to_camel(name) for name, hint in get_type_hints(entry).items() if hint in TEXTS} - OURS
+        if kind == "call":
+            texts.remove("host")  # one of a closed set
+        assert texts <= reached
+        assert {"call": {"args"}, "done": {"outcomePatch", "files", "ranArgs"}}.get(kind, set()) <= reached
