@@ -23,7 +23,7 @@ from session_lines import (
 from pi_intent.contract.inject import inject_intent
 from pi_intent.contract.rejections import rejection_text
 from pi_intent.descriptions import model_texts
-from pi_intent.sessions.bounded import Recent, Strangers, Waiting
+from pi_intent.sessions.bounded import Recent, Waiting
 from pi_intent.sessions.claude_code import is_ours, read
 from pi_intent.sessions.values import FoundCall, FoundResult, Head
 
@@ -334,10 +334,10 @@ def test_unknown_kinds_are_told_once_with_their_number_and_known_ones_not_at_all
     gadget = line("assistant", "a-1", {"id": "m", "content": [{"type": "gadget"}, {"type": "thinking"}, 7]})
     found = told(read, {"type": "summary"}, {"type": "widget"}, {"type": "progress"}, {"type": "widget"}, {}, gadget)
     assert unread(found) == [
-        "2 records of the unknown kind “widget”, the first on line 2",
-        "1 record of the unknown kind that is not named, the first on line 5",
-        "1 block of the unknown kind “gadget”, the first on line 6",
-        "1 block of the unknown kind that is not named, the first on line 6",
+        "2 records of an unknown kind (“widget”), the first on line 2",
+        "1 record of an unknown kind (no name), the first on line 5",
+        "1 record of an unknown kind (“block gadget”), the first on line 6",
+        "1 record of an unknown kind (“block”), the first on line 6",
     ]
 
 
@@ -405,9 +405,3 @@ def test_what_is_remembered_has_a_bound() -> None:
     assert [name in waiting for name in "abc"] == [False, True, True]
     assert waiting.take("b") == one
     assert list(waiting.rest()) == [one]
-
-    strangers = Strangers()
-    for number in range(60):
-        strangers.note(f"kind-{number}", number + 1)
-    *_, last = strangers.told()
-    assert last.text == "20 records of further unknown kinds, the first on line 41"
