@@ -110,7 +110,7 @@ class _Reader:
             yield from self._headed(cwd=word(payload.get("cwd")))
         elif kind == "event_msg":
             yield from self._event(payload)
-        elif kind not in _SILENT_LINES:
+        elif not isinstance(kind, str) or kind not in _SILENT_LINES:
             self._unknown.add(number, kind)
 
     def rest(self) -> Iterator[Found]:

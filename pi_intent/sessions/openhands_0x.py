@@ -61,6 +61,7 @@ class EarlyReader:
 
     def __init__(self) -> None:
         self._run: _Run | None = None
+        self._runs: Recent[int] = Recent()
         self._unknown = UnknownKinds()
 
     def line(self, value: JSONObject, number: int) -> Iterator[Found]:
@@ -77,7 +78,10 @@ class EarlyReader:
         session = identity(value.get("instance_id")) or ("/".join(filter(None, named)) or None)
         yield Head(session=session)
         model = word(mapping(mapping(value.get("metadata")).get("llm_config")).get("model"))
-        run = _Run(f"{session or f'line-{number}'}:", model)
+        name = session or f"line-{number}"
+        runs = (self._runs.get(name) or 0) + 1
+        self._runs.put(name, runs)
+        run = _Run(f"{name}:" if runs == 1 else f"{name}#{runs}:", model)
         for event in listed(history):
             yield from run.event(mapping(event), number)
 
