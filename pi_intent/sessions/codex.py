@@ -8,6 +8,7 @@ argument does. What the provider runs by itself (a web search, a search for tool
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -87,8 +88,8 @@ class _Reader:
         self._answering = False
         self._uses: Recent[int] = Recent()
         self._answered: Recent[None] = Recent()
-        self._verdicts: dict[str, Verdict] = {}
-        self._open: dict[str, _Open] = {}
+        self._verdicts: OrderedDict[str, Verdict] = OrderedDict()
+        self._open: OrderedDict[str, _Open] = OrderedDict()
         self._prompt: str | None = None
         self._wrapped = WrappedTools()
         self._unknown = UnknownKinds()
@@ -177,7 +178,7 @@ class _Reader:
         self._answered.drop(call_id)
         self._open[call_id] = _Open(key, full, codes)
         if len(self._open) > _OPEN:
-            del self._open[next(iter(self._open))]
+            self._open.popitem(last=False)
         source, tool = server_and_tool(full)
         yield FoundCall(
             key=key,
@@ -221,7 +222,7 @@ class _Reader:
         if call_id in self._open and call_id is not None and (verdict := verdict_of(event)) is not None:
             self._verdicts[call_id] = verdict
             if len(self._verdicts) > _OPEN:
-                del self._verdicts[next(iter(self._verdicts))]
+                self._verdicts.popitem(last=False)
 
     def _asked(self, text: str) -> Iterator[Found]:
         """Yield a prompt once: it stands in the file as an event and as an item."""
