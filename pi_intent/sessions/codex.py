@@ -201,18 +201,20 @@ class _Reader:
         if call_id in self._answered:
             return
         call = self._open.pop(call_id, None)
-        result = result_of(item.get("output"), call_id, self._verdicts.pop(call_id, None))
-        result = replace(result, ts=moment(line.get("timestamp")))
-        if call is None:
-            yield result
-            return
-        self._answered.put(call_id, None)
-        codes = self._wrapped.refused(call.tool, result.text or "") if call.tool.startswith("mcp__") else ()
-        if codes:
-            result = replace(result, status="rejected", codes=codes)
-        elif result.status == "rejected":
-            result = replace(result, codes=call.codes)
-        yield replace(result, key=call.key)
+        result = result_of(
+            item.get("output"),
+            call_id,
+            key=call.key if call is not None else None,
+            ts=moment(line.get("timestamp")),
+            verdict=self._verdicts.pop(call_id, Verdict()),
+        )
+        if call is not None:
+            self._answered.put(call_id, None)
+            if call.tool.startswith("mcp__") and (refused := self._wrapped.refused(call.tool, result.text or "")):
+                result = replace(result, status="rejected", codes=refused)
+            elif result.status == "rejected":
+                result = replace(result, codes=call.codes)
+        yield result
 
     def _event(self, event: JSONObject) -> Iterator[Found]:
         if event.get("type") == "user_message":
