@@ -110,6 +110,14 @@ def test_what_must_not_be_read_is_refused(tmp_path: Path) -> None:
     assert refusal(path) == f"{path} cannot be read: Permission denied"
 
 
+def test_only_the_first_objects_tell_whose_a_file_is(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(as_bytes(*({"type": "strange"} for _ in range(31)), pi_header()))
+    assert read_session(path)[0] == "pi"
+    path.write_bytes(as_bytes(*({"type": "strange"} for _ in range(32)), pi_header()))
+    assert "no session that we know" in refusal(path)
+
+
 def test_a_name_is_shown_made_safe(tmp_path: Path) -> None:
     path = tmp_path / "a\x1b[2Jb"
     assert refusal(path) == f"{tmp_path / 'ab'} cannot be read: No such file or directory"

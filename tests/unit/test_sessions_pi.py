@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from session_files import (
 )
 
 from pi_intent.sessions import pairing
+from pi_intent.sessions.lines import Numbered
 from pi_intent.sessions.pi import is_ours, read
 from pi_intent.sessions.values import FoundCall, FoundResult, Head, Prompt
 
@@ -96,6 +98,10 @@ INVALID = 'Validation failed for tool "bash":\n  - {}\n\nReceived arguments:\n{{
         (INVALID.format("edits.0.intent: missing"), ()),
         (INVALID.format("path: missing"), ()),
         ('Invalid arguments for tool "bash": Unterminated string', ("arguments_not_json",)),
+        (
+            'Invalid arguments for tool "bash": x\n\nReceived arguments:\n{"a\nintent: missing',
+            ("arguments_not_json",),
+        ),
         ("Tool bash not found", ()),
         ("an extension says no", ()),
     ],
@@ -245,6 +251,52 @@ def test_what_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert [item.key for item in results(items)] == [None, "e1/2", None, None]
     assert [type(item) for item in items][-3:] == [FoundResult, Prompt, FoundResult]
+
+
+def test_the_text_that_waits_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairing, "MOST_EARLY_BYTES", 5)
+    items = found(
+        read,
+        pi_header(),
+        pi_entry(1, result("x", "bash", "123")),
+        pi_entry(2, result("y", "bash", "456")),
+        pi_entry(3, user("next")),
+    )
+    assert [type(item) for item in items] == [Head, FoundResult, Prompt, FoundResult]
+    assert [end.text for end in results(items)] == ["123", "456"]
+
+
+def test_a_call_in_doubt_holds_up_no_more_than_its_own_message() -> None:
+    doubtful = pi_entry(1, assistant(block("a", "order", {"intent": "buy"})))
+    read_so_far: list[int] = []
+
+    def lines(*entries: Any) -> Iterator[Numbered]:
+        for number, entry in enumerate(entries, 1):
+            read_so_far.append(number)
+            yield Numbered(number, entry, 0)
+
+    answered = read(lines(doubtful, pi_entry(2, result("a", "order", "done")), user("x")))
+    assert isinstance(next(answered), FoundCall)
+    assert read_so_far.pop() == 2
+
+    unanswered = read(lines(doubtful, pi_entry(2, assistant()), user("x")))
+    assert isinstance(next(unanswered), FoundCall)
+    assert read_so_far.pop() == 2
+
+    crowded = read(lines(doubtful, *(pi_entry(number, user("x")) for number in range(2, 1000))))
+    assert isinstance(next(crowded), FoundCall)
+    assert read_so_far.pop() < 300
+
+
+def test_a_long_id_makes_a_short_key() -> None:
+    items = found(read, pi_header(), {**pi_entry(1, assistant(block("a", "bash", {}))), "id": "x" * 10_000})
+    assert [len(call.key) < 100 for call in calls(items)] == [True]
+
+
+def test_kinds_without_end_are_told_as_one() -> None:
+    told = unread(found(read, pi_header(), *({"type": f"kind {number}"} for number in range(40))))
+    assert len(told) == 33
+    assert told[-1] == "8 records of an unknown kind (other names), the first on line 34"
 
 
 def test_unknown_kinds_are_counted_and_known_ones_are_silent() -> None:
