@@ -288,6 +288,16 @@ def test_a_call_in_doubt_holds_up_no_more_than_its_own_message() -> None:
     assert read_so_far.pop() < 300
 
 
+def test_a_call_from_inside_another_names_it() -> None:
+    items = found(
+        read,
+        pi_header(),
+        pi_entry(1, assistant(block("", "bash", {}), block("outer", "codemode", {}))),
+        pi_entry(2, assistant(block("inner", "bash", {}, parentToolCallId="outer"), block("own", "bash", {}))),
+    )
+    assert [call.parent for call in calls(items)] == [None, None, "e1/1", None]
+
+
 def test_a_long_id_makes_a_short_key() -> None:
     items = found(read, pi_header(), {**pi_entry(1, assistant(block("a", "bash", {}))), "id": "x" * 10_000})
     assert [len(call.key) < 100 for call in calls(items)] == [True]

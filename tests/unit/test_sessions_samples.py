@@ -12,9 +12,7 @@ from session_files import calls, counts, results
 from pi_intent.errors import SessionError
 from pi_intent.sessions.front import WAYS, read_session
 
-SAMPLES = Path(os.environ.get("PI_INTENT_SAMPLES", ""))
-if "PI_INTENT_SAMPLES" not in os.environ:
-    pytest.skip("PI_INTENT_SAMPLES names no folder of session files", allow_module_level=True)
+SAMPLES = Path(os.environ["PI_INTENT_SAMPLES"])
 
 EXPECTED: dict[str, dict[str, int]] = json.loads((SAMPLES / "expected.json").read_bytes())
 DIALECT_OF = {"tau": "tau", "pi": "pi", "omp": "oh-my-pi", "claude-code": "claude-code", "codex": "codex"}
