@@ -15,9 +15,6 @@ from pi_intent.sessions import claude_code, codex, openhands
 from pi_intent.sessions.lines import Numbered, objects
 from pi_intent.sessions.values import Found
 
-if "PI_INTENT_SAMPLES" not in os.environ:
-    pytest.skip("PI_INTENT_SAMPLES names no folder of session files", allow_module_level=True)
-
 SAMPLES = Path(os.environ["PI_INTENT_SAMPLES"])
 READERS = {"claude-code": claude_code, "codex": codex, "openhands": openhands}
 EXPECTED: dict[str, dict[str, int]] = {
