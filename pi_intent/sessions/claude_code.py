@@ -1,0 +1,255 @@
+"""Read the session files of Claude Code: a line for each block of a message, results in lines of the user.
+
+`tool_use` blocks are calls; one message's blocks stand on lines of their own with the same `message.id`. Only Bash's
+`description` says what a call is for; that of any other tool is its payload. A resumed session repeats lines, some
+results stand before their calls, and a subagent's lines are marked or stand in a file of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from pi_intent.sessions.bounded import Recent, Strangers, Waiting
+from pi_intent.sessions.claude_code_ends import result_of
+from pi_intent.sessions.fields import (
+    identity,
+    listed,
+    mapping,
+    said,
+    seconds,
+    server_and_tool,
+    stated,
+    word,
+)
+from pi_intent.sessions.lines import Numbered
+from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt, Unread
+from pi_intent.sessions.wrapped import Taken, WrappedTools, listed_functions
+from pi_intent.types import JSONObject, JSONValue
+
+_OPEN = 10_000
+"""Calls that wait for a result at most; an agent has a handful."""
+_STARTS_AGENT = ("Task", "Agent")
+_OURS = frozenset({"sessionId", "session_id", "parentUuid", "leafUuid", "messageId"})
+# Records that hold neither a call nor its result. `progress` repeats what stands elsewhere.
+_SILENT_NAMES = (
+    "agent-color agent-name agent-setting ai-title atis-latch attachment attribution-snapshot auth_status "
+    "bridge-session content-replacement control_request control_response custom-title file-history-delta "
+    "file-history-snapshot frame-link last-prompt mode permission-mode pr-link progress queue-operation "
+    "rate_limit_event relocated result saved_hook_context speculation-accept started stream_event summary system tag "
+    "task-summary tool_progress tool_use_summary worktree-state"
+)
+_SILENT = frozenset(_SILENT_NAMES.split())
+_BLOCK_NAMES = (
+    "text thinking redacted_thinking image document fallback server_tool_use web_search_tool_result "
+    "web_fetch_tool_result code_execution_tool_result mcp_tool_use mcp_tool_result tool_reference "
+    "search_result container_upload compaction"
+)
+_SILENT_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_NOT_ASKED = re.compile(
+    r"\s*(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|bash-(?:input|stdout|stderr)|task-notification"
+    r"|system-reminder)>|\[Request interrupted by user)"
+)
+"""How a text of the user's begins that no person typed."""
+
+
+def is_ours(first: Sequence[JSONObject]) -> bool:
+    """Whether a file that begins with these objects is one of Claude Code's."""
+    return any(_is_line(value) for value in first[:32])
+
+
+def read(items: Iterable[Numbered | Unread]) -> Iterator[Found]:
+    """Yield what a file tells, in its order. A result without a call comes when it is clear that none follows."""
+    reader = _Reader()
+    for item in items:
+        if isinstance(item, Unread):
+            yield item
+        else:
+            yield from reader.line(item.value, item.line)
+    yield from reader.rest()
+
+
+def _is_line(value: JSONObject) -> bool:
+    kind = value.get("type")
+    if not isinstance(kind, str) or _OURS.isdisjoint(value):
+        return False
+    return isinstance(value.get("message"), dict) if kind in ("user", "assistant") else kind in _SILENT
+
+
+class _Open(NamedTuple):
+    key: str
+    tool: str
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._head: Head | None = None
+        self._turns = 0
+        self._groups: Recent[int] = Recent()
+        self._calls: Recent[None] = Recent()
+        self._answered: Recent[None] = Recent()
+        self._prompts: Recent[None] = Recent()
+        self._owners: Recent[str] = Recent(20_000)  # what a line of a sidechain was made inside of
+        self._tasks: Recent[str] = Recent(_OPEN)  # by the prompt that a subagent was given
+        self._open: dict[str, _Open] = {}
+        self._early = Waiting()
+        self._wrapped = WrappedTools()
+        self._strangers = Strangers()
+
+    def line(self, value: JSONObject, number: int) -> Iterator[Found]:
+        """Yield what one line tells."""
+        kind = value.get("type")
+        if kind == "assistant":
+            yield from self._headed(value)
+            yield from self._message(value, number)
+        elif kind == "user":
+            yield from self._headed(value)
+            yield from self._answers(value, number)
+        elif not isinstance(kind, str) or kind not in _SILENT:
+            self._strangers.note(kind, number)
+
+    def rest(self) -> Iterator[Found]:
+        """Yield what waited for the end of the file."""
+        yield from self._early.rest()
+        yield from self._strangers.told()
+
+    def _headed(self, line: JSONObject) -> Iterator[Head]:
+        before = self._head or Head(session=None)
+        head = Head(
+            session=identity(line.get("sessionId")) or identity(line.get("session_id")) or before.session,
+            cwd=word(line.get("cwd")) or before.cwd,
+            version=word(line.get("version")) or before.version,
+            started=before.started if self._head else seconds(line.get("timestamp")),
+        )
+        if head != self._head:
+            self._head = head
+            yield head
+
+    def _message(self, line: JSONObject, number: int) -> Iterator[Found]:
+        message = mapping(line.get("message"))
+        name = identity(line.get("uuid")) or f"line-{number}"
+        group = identity(message.get("id")) or name
+        if group not in self._groups:
+            self._turns += 1
+            self._groups.put(group, self._turns)
+        model = word(message.get("model"))
+        blank = FoundCall(
+            key="",
+            tool_call_id="",
+            tool="",
+            group=group,
+            turn=self._groups.get(group) or self._turns,
+            args={},
+            ts=seconds(line.get("timestamp")),
+            agent=_agent(line),
+            parent=self._parent(line),
+            model=None if model == "<synthetic>" else model,
+        )
+        blocks = [mapping(block) for block in listed(message.get("content"))]
+        calls = sum(block.get("type") == "tool_use" for block in blocks)
+        for index, block in enumerate(blocks):
+            if block.get("type") == "tool_use":
+                # A result without an id names the line of its call: that is enough where it holds one call.
+                call_id = identity(block.get("id")) or (f"of {name}" if calls == 1 else f"{index} of {name}")
+                yield from self._call(replace(blank, key=f"{group}:{call_id}", tool_call_id=call_id), block)
+            else:
+                self._note(block, number)
+
+    def _call(self, blank: FoundCall, block: JSONObject) -> Iterator[Found]:
+        if blank.key in self._calls:
+            return
+        name = word(block.get("name")) or "unknown"
+        source, tool = server_and_tool(name)
+        taken = _described(block) if name == "Bash" else self._wrapped.take(name, mapping(block.get("input")))
+        call_id = blank.tool_call_id
+        self._calls.put(blank.key, None)
+        self._answered.drop(call_id)
+        self._open[call_id] = _Open(blank.key, name)
+        if len(self._open) > _OPEN:
+            del self._open[next(iter(self._open))]
+        if name in _STARTS_AGENT and (prompt := word(taken.args.get("prompt"))) is not None:
+            self._tasks.put(prompt, blank.key)
+        yield replace(blank, tool=tool, tool_source=source, **taken._asdict())
+        if (result := self._early.take(call_id)) is not None:
+            yield self._settled(call_id, result)
+
+    def _parent(self, value: JSONObject) -> str | None:
+        """Return the call that a line was made inside of, where the file says so."""
+        for name in ("parent_tool_use_id", "parentToolUseID"):
+            if (named := identity(value.get(name))) is not None and named in self._open:
+                return self._open[named].key
+        if value.get("isSidechain") is not True:
+            return None
+        owner = self._owners.get(identity(value.get("parentUuid")))
+        if owner is None and value.get("parentUuid") is None:
+            owner = self._tasks.get(said(mapping(value.get("message")).get("content")))
+        uuid = identity(value.get("uuid"))
+        if owner is not None and uuid is not None:
+            self._owners.put(uuid, owner)
+        return owner
+
+    def _answers(self, line: JSONObject, number: int) -> Iterator[Found]:
+        self._parent(line)
+        content = mapping(line.get("message")).get("content")
+        answers = False
+        for block in map(mapping, listed(content)):
+            if block.get("type") == "tool_result":
+                answers = True
+                yield from self._result(line, block)
+            else:
+                self._note(block, number)
+        text = "" if answers else said(content)
+        name = identity(line.get("uuid")) or f"line-{number}"
+        if text and _is_typed(line, text) and name not in self._prompts:
+            self._prompts.put(name, None)
+            yield Prompt(text=text)
+
+    def _result(self, line: JSONObject, block: JSONObject) -> Iterator[Found]:
+        call_id = identity(block.get("tool_use_id"))
+        if call_id is None and (name := identity(line.get("sourceToolAssistantUUID"))) is not None:
+            call_id = f"of {name}"
+        result = result_of(line, block, call_id or "")
+        if call_id is None:
+            yield result
+        elif call_id in self._open:
+            yield self._settled(call_id, result)
+        elif call_id not in self._answered and call_id not in self._early:
+            yield from self._early.add(call_id, result)
+
+    def _note(self, block: JSONObject, number: int) -> None:
+        kind = block.get("type")
+        if not isinstance(kind, str) or kind not in _SILENT_BLOCKS:
+            self._strangers.note(kind, number, "block")
+
+    def _settled(self, call_id: str, result: FoundResult) -> FoundResult:
+        """Return the result of a call that is open, which it no longer is then."""
+        key, tool = self._open.pop(call_id)
+        self._answered.put(call_id, None)
+        text = result.text or ""
+        if tool == "ToolSearch":
+            for name, parameters in listed_functions(text):
+                self._wrapped.learn(name, parameters)
+        codes = self._wrapped.refused(tool, text) if result.is_error and tool.startswith("mcp__") else ()
+        return replace(result, key=key, codes=codes, status="rejected" if codes else result.status)
+
+
+def _described(block: JSONObject) -> Taken:
+    args = mapping(block.get("input"))
+    rest = {name: value for name, value in args.items() if name != "description"}
+    return Taken(stated(args.get("description")), None, rest, asked=True)
+
+
+def _agent(value: JSONObject) -> str:
+    return identity(value.get("agentId")) or ("sidechain" if value.get("isSidechain") is True else "main")
+
+
+def _is_typed(value: JSONObject, text: str) -> bool:
+    """Whether a person wrote this: not the agent to a subagent, nor Claude Code itself."""
+    made = ("isMeta", "isSidechain", "isCompactSummary", "isVisibleInTranscriptOnly", "agentId", "toolUseResult")
+    return not any(_is_set(value.get(name)) for name in made) and _NOT_ASKED.match(text) is None
+
+
+def _is_set(value: JSONValue) -> bool:
+    return value is not None and value is not False
