@@ -10,11 +10,18 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from pi_intent.errors import LedgerError
+from pi_intent.descriptions import model_texts
+from pi_intent.errors import LedgerError, SessionError
 from pi_intent.ledger.keys import KEY_BYTES, Digester, load_key, redaction_key
 from pi_intent.ledger.location import GIT_TIMEOUT_SECONDS, LedgerLocation
 from pi_intent.redaction import Redactor
+from pi_intent.sessions.front import read_session
+from pi_intent.sessions.one_file import FileImport
+from pi_intent.sessions.own_id import own_session_id
+from pi_intent.sessions.places import size_and_time
+from pi_intent.sessions.report import FileReport
 from pi_intent.sessions.session_writer import Target
+from pi_intent.settings import Settings
 
 
 @contextmanager
@@ -46,6 +53,31 @@ def import_target(
     finally:
         if lock >= 0:
             os.close(lock)
+
+
+def import_session(
+    target: Target, settings: Settings, path: Path, *, reached: Callable[[int], None] | None = None
+) -> FileReport:
+    """Bring one session file into a ledger, as far as the ledger lacks it; `reached` is told the bytes read so far.
+
+    Raises `SessionError` where the file is no session or cannot be read to its end, and `LedgerError` where the
+    ledger cannot be read or written. What was written before stays, and the next import completes it.
+    """
+    dialect, found = read_session(path, at=reached)
+    try:
+        own_id, modified = own_session_id(dialect, path), size_and_time(path)[1]
+    except OSError as error:
+        raise SessionError(f"{path} cannot be read: {error.strerror}") from error
+    into = FileImport(
+        target,
+        settings,
+        path=path,
+        dialect=dialect,
+        modified=modified,
+        own_id=own_id,
+        echoes=model_texts().echoes,
+    )
+    return into.take_all(found)
 
 
 def _lock(path: Path) -> int:

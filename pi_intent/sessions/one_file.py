@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import replace
@@ -288,11 +287,6 @@ class FileImport:
         )
         session.writer.append(record)
         self._counts.new_ends += 1
-
-
-def own_session_id(dialect: Dialect, first_line: bytes) -> str:
-    """Return the id of a session whose file states none: the same for every longer copy of the file."""
-    return f"{dialect}-{hashlib.sha256(first_line).hexdigest()[:24]}"
 
 
 def _shortened(found: FoundResult) -> FoundResult:

@@ -70,6 +70,16 @@ def _is_file(path: Path) -> bool:
         return False
 
 
+def size_and_time(path: Path) -> tuple[int, float]:
+    """Return the bytes of a session and the Unix time of its last change, of a folder those of its events.
+
+    Raises `OSError`.
+    """
+    files = [*(path / _EVENTS).iterdir()] if path.is_dir() else [path]
+    found = [file.stat() for file in files]
+    return sum(status.st_size for status in found), max((status.st_mtime for status in found), default=0.0)
+
+
 def is_event_folder(folder: Path) -> bool:
     """Whether a folder is a session of one event a file, as OpenHands keeps them."""
     try:
