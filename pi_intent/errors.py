@@ -6,6 +6,7 @@ PiIntentError
 ├── EventError          a text is not an event of ours
 ├── SettingsError       a settings file or variable cannot be used
 ├── LedgerError         the ledger cannot be written or read
+├── SessionError        a file is no session file that can be read
 └── HostError           a host is missing or is not what we know
 """
 
@@ -78,6 +79,10 @@ class SettingsError(PiIntentError):
 
 class LedgerError(PiIntentError):
     """The ledger cannot be written or read."""
+
+
+class SessionError(PiIntentError):
+    """A file is no session file that can be read."""
 
 
 class HostError(PiIntentError):
