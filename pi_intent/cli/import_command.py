@@ -10,12 +10,12 @@ from pathlib import Path
 
 import click
 
-from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.console import complain
 from pi_intent.cli.import_telling import offers_document, print_offers, print_reports, reports_document
 from pi_intent.cli.progress import Progress
 from pi_intent.errors import SessionError
 from pi_intent.ledger.location import LedgerLocation, find_ledger
-from pi_intent.sessions.into_ledger import import_session, import_target, project_folders
+from pi_intent.sessions.into_ledger import NoSession, import_session, import_target, project_folders
 from pi_intent.sessions.places import is_event_folder, session_files, size_and_time
 from pi_intent.sessions.report import FileReport
 from pi_intent.sessions.session_writer import Target
@@ -143,11 +143,13 @@ def _import_all(target: Target, settings: Settings, chosen: Mapping[Path, bool],
         for path, has_to_be in chosen.items():
             try:
                 outcome.reports.append(import_session(target, settings, path, reached=progress.reached))
-            except NotASession as error:
+            except NoSession as error:
                 if has_to_be:
                     outcome.failed.append(str(error))
                 else:
                     outcome.foreign += 1
+            except SessionError as error:
+                outcome.failed.append(str(error))
             progress.file_done(sizes[path])
     finally:
         progress.close()

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pi_intent.descriptions import model_texts
-from pi_intent.errors import LedgerError, SessionError
+from pi_intent.errors import LedgerError, PiIntentError, SessionError
+from pi_intent.labels.printable import printable
 from pi_intent.ledger.keys import KEY_BYTES, Digester, load_key, redaction_key
 from pi_intent.ledger.location import GIT_TIMEOUT_SECONDS, LedgerLocation
 from pi_intent.redaction import Redactor
@@ -22,6 +23,10 @@ from pi_intent.sessions.places import size_and_time
 from pi_intent.sessions.report import FileReport
 from pi_intent.sessions.session_writer import Target
 from pi_intent.settings import Settings
+
+
+class NoSession(SessionError):
+    """A file can be read, and is no session of an agent that is known here."""
 
 
 @contextmanager
@@ -60,10 +65,15 @@ def import_session(
 ) -> FileReport:
     """Bring one session file into a ledger, as far as the ledger lacks it; `reached` is told the bytes read so far.
 
-    Raises `SessionError` where the file is no session or cannot be read to its end, and `LedgerError` where the
-    ledger cannot be read or written. What was written before stays, and the next import completes it.
+    Raises `NoSession` where the file is none, `SessionError` where it cannot be read to its end, and `LedgerError`
+    where the ledger cannot be read or written. What was written before stays, and the next import completes it.
     """
-    dialect, found = read_session(path, at=reached)
+    try:
+        dialect, found = read_session(path, at=reached)
+    except SessionError as error:
+        if isinstance(error.__cause__, OSError):
+            raise
+        raise NoSession(str(error)) from error
     try:
         own_id, modified = own_session_id(dialect, path), size_and_time(path)[1]
     except OSError as error:
@@ -77,7 +87,15 @@ def import_session(
         own_id=own_id,
         echoes=model_texts().echoes,
     )
-    return into.take_all(found)
+    try:
+        return into.take_all(found)
+    except PiIntentError:
+        raise
+    except Exception as error:  # a boundary: files of others hold what no reader expects, and there are more files
+        what = printable(f"{type(error).__name__}: {error}", width=200)
+        raise SessionError(
+            f"{path} could not be read to its end, which is a fault of pi-intent ({what}); what stands before is kept"
+        ) from error
 
 
 def _lock(path: Path) -> int:

@@ -133,12 +133,15 @@ class FileImport:
         self._recorder = self._target.recorder(head.cwd or ("" if folder is None else str(folder)))
         self._session: _Session | None = None
 
-    def _current(self) -> _Session:
+    def _current(self, ts: float | None) -> _Session:
         """Return the session that the file is about now; the ledger is asked about it when its first call comes."""
         if self._session is not None:
             return self._session
         head = self._head
         name = head.session or self._own_id
+        began = sane_time(head.started)
+        if began is None:
+            began = self._time(ts)
         session = self._sessions.get(name)
         if session is None:
             info = SessionInfo(
@@ -152,7 +155,8 @@ class FileImport:
                 imported_from=str(self._path),
             )
             known = known_of(self._target.location.root, self._target.segment_name(name), self._dialect)
-            session = self._sessions[name] = _Session(name, known, SessionWriter(self._target, info))
+            writer = SessionWriter(self._target, info, began=began)
+            session = self._sessions[name] = _Session(name, known, writer)
         self._counts.sessions[name] = None
         if head.cwd is not None:
             self._counts.folders[head.cwd] = None
@@ -167,7 +171,7 @@ class FileImport:
         return self._modified if self._latest is None else self._latest
 
     def _take_call(self, found: FoundCall) -> None:
-        session = self._current()
+        session = self._current(found.ts)
         if found.key in session.met:
             return
         session.met.add(found.key)
@@ -244,7 +248,7 @@ class FileImport:
             self._counts.result(found)
             self._counts.unpaired += 1
             return
-        session = self._current()
+        session = self._current(found.ts)
         if found.key not in session.met:
             if found.key in session.waiting:
                 return

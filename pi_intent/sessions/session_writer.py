@@ -19,7 +19,7 @@ from pi_intent.redaction import Redactor
 class Target:
     """The ledger that session files are read into. `folders` are the project's, also its other work trees.
 
-    With `dry_run` nothing is written. `clock` gives Unix seconds: when a segment was begun.
+    With `dry_run` nothing is written. `clock` gives Unix seconds: when something was imported.
     """
 
     location: LedgerLocation
@@ -39,11 +39,15 @@ class Target:
 
 
 class SessionWriter:
-    """One session in one run. Every record is handed to the kernel at once, so a run may end anywhere."""
+    """One session in one run. Every record is handed to the kernel at once, so a run may end anywhere.
 
-    def __init__(self, target: Target, info: SessionInfo) -> None:
+    `began` is when the session did: by that it stands among the others, and grows old.
+    """
+
+    def __init__(self, target: Target, info: SessionInfo, *, began: float) -> None:
         self._target = target
         self._info = info
+        self._began_at = began
         self._segment: Segment | None = None
 
     def append(self, record: str) -> None:
@@ -73,11 +77,10 @@ class SessionWriter:
         target = self._target
         make_private_folder(target.location.root)
         segment = Segment.create(target.location.segments, target.segment_name(self._info.session))
-        now = target.clock()
         record = target.recorder(self._info.cwd).session(
             self._info,
-            record_id=ulid(int(now * 1000), os.urandom(10)),
-            ts=timestamp(now),
+            record_id=ulid(int(target.clock() * 1000), os.urandom(10)),
+            ts=timestamp(self._began_at),
             writer=segment.writer,
             pid=os.getpid(),
         )

@@ -32,7 +32,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
-    """What lies in the usual places: the files of this project, and how many of others and of no session there are."""
+    """What lies in the usual places: the files of this project, and how many others there are."""
 
     offers: tuple[Offer, ...]
     elsewhere: int

@@ -132,7 +132,8 @@ def test_a_call_and_its_end_say_all_that_the_file_says(location: LedgerLocation)
     assert (report.sessions, report.folders, report.dialect) == (("s-1",), ("/work/shop",), "pi")
     reading = read_ledger(location.root)
     (session,) = reading.sessions
-    assert (session.session, session.host, session.host_version, session.cwd, session.imported_from) == (
+    assert (session.ts, session.session, session.host, session.host_version, session.cwd, session.imported_from) == (
+        "2030-01-01T00:00:00.000Z",
         "s-1",
         "pi",
         "1.6.0",
