@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+import json
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from pi_intent.errors import LedgerError
@@ -16,27 +17,62 @@ from pi_intent.sessions.values import Dialect
 _TIME_CHARACTERS = 10
 """Of an id; the rest of it says which call it is."""
 
+_EARLIER, _LATER = -2.0, 3600.0
+"""Seconds from the message that made a call to its record: it waits for a person, and for the calls before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Recorded:
+    """What tells a call that was recorded while it happened from others."""
+
+    args_digest: str | None
+    tool: str
+    intent: str | None
+    ts: str
+
 
 @dataclass(slots=True)
 class Known:
     """The calls of one session that were taken in, and those that were recorded while they happened.
 
     `begun` has the whole id by the part that says which call it is: the time of a call can be that of its file, and
-    that of a file changes. `recorded` counts calls by the agent's own id and the digest of their arguments, because
-    some agents use an id again.
+    that of a file changes. `recorded` has them by the agent's own id, which some agents use again and again.
     """
 
     begun: dict[str, str] = field(default_factory=dict)
     ended: set[str] = field(default_factory=set)
-    recorded: Counter[tuple[str, str | None]] = field(default_factory=Counter)
+    recorded: dict[str, list[_Recorded]] = field(default_factory=dict)
 
-    def is_recorded(self, tool_call_id: str, args_digest: str | None) -> bool:
-        """Whether such a call was recorded while it happened; each that was answers once."""
-        key = (tool_call_id, args_digest)
-        if args_digest is None or not self.recorded[key]:
+    def is_recorded(self, record: str) -> bool:
+        """Whether the call of a record was recorded while it happened; each that was answers once.
+
+        It is the same call when the arguments are; else, because an agent's file has them as they were sent and the
+        ledger as they ran, when tool, intent and time are.
+        """
+        if not self.recorded:
             return False
-        self.recorded[key] -= 1
-        return True
+        # Read off the record, because names and texts are redacted and cut there.
+        call = json.loads(record)
+        found = self.recorded.get(call["toolCallId"], [])
+        same = next((one for one in found if one.args_digest == call["argsDigest"] is not None), None) or next(
+            (
+                one
+                for one in found
+                if (one.tool, one.intent) == (call["tool"], call["intent"])
+                and _EARLIER <= _seconds(one.ts) - _seconds(call["ts"]) <= _LATER
+            ),
+            None,
+        )
+        if same is not None:
+            found.remove(same)
+        return same is not None
+
+
+def _seconds(ts: str) -> float:
+    try:
+        return datetime.fromisoformat(ts).timestamp()
+    except (ValueError, OverflowError):  # others can write into a ledger, too
+        return 0.0
 
 
 def call_identity(dialect: Dialect, session: str, key: str) -> bytes:
@@ -71,7 +107,8 @@ def known_of(root: Path, session: str, dialect: Dialect) -> Known:
                 case Record(entry=CallEntry() as entry) if "imported" in entry.flags:
                     known.begun.setdefault(which(entry.id), entry.id)
                 case Record(entry=CallEntry() as entry) if entry.host == dialect:
-                    known.recorded[entry.tool_call_id, entry.args_digest] += 1
+                    one = _Recorded(entry.args_digest, entry.tool, entry.intent, entry.ts)
+                    known.recorded.setdefault(entry.tool_call_id, []).append(one)
                 case Record(entry=DoneEntry() as entry):
                     known.ended.add(entry.id)
                 case _:

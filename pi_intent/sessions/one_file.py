@@ -194,7 +194,7 @@ class FileImport:
             self._counts.already += 1
         else:
             record = self._recorder.call(start, context, ts=timestamp(when), head=None)
-            if session.known.recorded and self._is_recorded(session, record):
+            if session.known.is_recorded(record):
                 self._counts.recorded += 1
                 session.open[found.key] = None
                 return
@@ -212,11 +212,6 @@ class FileImport:
         early = session.waiting.pop(found.key, None)
         if early is not None:
             self._end(session, early)
-
-    def _is_recorded(self, session: _Session, record: str) -> bool:
-        # As the record has it: names are redacted and cut there, and the digest is made there.
-        written = json.loads(record)
-        return session.known.is_recorded(written["toolCallId"], written["argsDigest"])
 
     def _start(self, session: _Session, found: FoundCall, call_id: str) -> ToolExecutionStart:
         flags: dict[Flag, None] = {_FLAGS[flag]: None for flag in found.flags if flag in _FLAGS}

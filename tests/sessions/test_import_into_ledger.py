@@ -236,10 +236,10 @@ def test_a_longer_copy_of_a_file_without_times_is_recognised_though_its_own_time
     assert (call.ts, done.ts, done.ms) == ("2030-01-01T00:00:00.000Z", "2030-01-01T00:08:20.000Z", 0)
 
 
-def live(location: LedgerLocation, **particular: Any) -> None:
+def live(location: LedgerLocation, *, at: float = BEGAN + 2, **particular: Any) -> None:
     """Record a call as if it had happened with pi-intent in the agent."""
     info = SessionInfo(session="s-1", host="pi", agent="main", cwd="/work/shop", version="0")
-    journal = SessionJournal(location, info, environ={}, on_problem=pytest.fail)
+    journal = SessionJournal(location, info, environ={}, on_problem=pytest.fail, clock=lambda: at)
     common: dict[str, Any] = {"call_id": "0" * 26, "host": "pi", "tool_call_id": "call_1"}
     start = a_start(**common | {"args": CALL.args, "intent": CALL.intent, "seq": 1} | particular)
     journal.opened(start, CallContext(turn=1, policy="require", profile="lean", bytes_in=1))
@@ -265,7 +265,28 @@ def test_of_two_calls_with_the_same_id_and_arguments_one_record_answers_for_one(
     assert (report.recorded, report.already, report.new_calls) == (1, 1, 0)
 
 
-@pytest.mark.parametrize("other", [{"args": {"command": "ls"}}, {"tool_call_id": "call_7"}, {"host": "tau"}])
+def test_a_record_of_arguments_as_they_ran_is_recognised_by_tool_intent_and_time(location: LedgerLocation) -> None:
+    live(location, args={"command": "pytest -q"})
+    assert told(take(location, [HEAD, CALL, RESULT])) == {
+        "calls": 1,
+        "results": 1,
+        "errors": 1,
+        "intents": 1,
+        "recorded": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"args": {"command": "ls"}, "intent": "Look"},
+        {"args": {"command": "ls"}, "tool_name": "read"},
+        {"args": {"command": "ls"}, "at": BEGAN - 60},
+        {"args": {"command": "ls"}, "at": BEGAN + 4000},
+        {"tool_call_id": "call_7"},
+        {"host": "tau"},
+    ],
+)
 def test_a_record_of_another_call_answers_for_none(location: LedgerLocation, other: dict[str, Any]) -> None:
     live(location, **other)
     assert told(take(location, [HEAD, CALL])) == {"calls": 1, "intents": 1, "new_calls": 1}
