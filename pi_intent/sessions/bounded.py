@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from pi_intent.sessions.values import FoundResult, Unread
-
-_KINDS = 40
+from pi_intent.sessions.values import FoundResult
 
 
 class Recent[V]:
@@ -66,26 +64,3 @@ class Waiting:
         result = self._results.pop(call_id)
         self._bytes -= result.bytes_out
         return result
-
-
-class Strangers:
-    """Kinds of record that a reader does not know: each is told once, with how many there were."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, tuple[int, int]] = {}
-
-    def note(self, kind: object, line: int, what: str = "record") -> None:
-        """Count one."""
-        name = f"“{kind[:60]}”" if isinstance(kind, str) else "that is not named"
-        text = f"{what}|{name}"
-        if text not in self._seen and len(self._seen) >= _KINDS:
-            text = f"{what}|further"
-        first, count = self._seen.get(text, (line, 0))
-        self._seen[text] = (first, count + 1)
-
-    def told(self) -> Iterator[Unread]:
-        """Yield a sentence for each kind."""
-        for text, (line, count) in self._seen.items():
-            what, _, name = text.partition("|")
-            kind = "further unknown kinds" if name == "further" else f"the unknown kind {name}"
-            yield Unread(line=line, text=f"{count} {what}{'s' * (count != 1)} of {kind}, the first on line {line}")

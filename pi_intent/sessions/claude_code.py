@@ -12,19 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pi_intent.sessions.bounded import Recent, Strangers, Waiting
+from pi_intent.sessions.bounded import Recent, Waiting
 from pi_intent.sessions.claude_code_ends import result_of
-from pi_intent.sessions.fields import (
-    identity,
-    listed,
-    mapping,
-    said,
-    seconds,
-    server_and_tool,
-    stated,
-    word,
-)
+from pi_intent.sessions.fields import identity, listed, mapping, said, server_and_tool, stated, word
 from pi_intent.sessions.lines import Numbered
+from pi_intent.sessions.moments import moment
+from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt, Unread
 from pi_intent.sessions.wrapped import Taken, WrappedTools, listed_functions
 from pi_intent.types import JSONObject, JSONValue
@@ -96,7 +89,7 @@ class _Reader:
         self._open: dict[str, _Open] = {}
         self._early = Waiting()
         self._wrapped = WrappedTools()
-        self._strangers = Strangers()
+        self._unknown = UnknownKinds()
 
     def line(self, value: JSONObject, number: int) -> Iterator[Found]:
         """Yield what one line tells."""
@@ -108,12 +101,12 @@ class _Reader:
             yield from self._headed(value)
             yield from self._answers(value, number)
         elif not isinstance(kind, str) or kind not in _SILENT:
-            self._strangers.note(kind, number)
+            self._unknown.add(number, kind)
 
     def rest(self) -> Iterator[Found]:
         """Yield what waited for the end of the file."""
         yield from self._early.rest()
-        yield from self._strangers.told()
+        yield from self._unknown.told()
 
     def _headed(self, line: JSONObject) -> Iterator[Head]:
         before = self._head or Head(session=None)
@@ -121,7 +114,7 @@ class _Reader:
             session=identity(line.get("sessionId")) or identity(line.get("session_id")) or before.session,
             cwd=word(line.get("cwd")) or before.cwd,
             version=word(line.get("version")) or before.version,
-            started=before.started if self._head else seconds(line.get("timestamp")),
+            started=before.started if self._head else moment(line.get("timestamp")),
         )
         if head != self._head:
             self._head = head
@@ -142,7 +135,7 @@ class _Reader:
             group=group,
             turn=self._groups.get(group) or self._turns,
             args={},
-            ts=seconds(line.get("timestamp")),
+            ts=moment(line.get("timestamp")),
             agent=_agent(line),
             parent=self._parent(line),
             model=None if model == "<synthetic>" else model,
@@ -160,7 +153,7 @@ class _Reader:
     def _call(self, blank: FoundCall, block: JSONObject) -> Iterator[Found]:
         if blank.key in self._calls:
             return
-        name = word(block.get("name")) or "unknown"
+        name = identity(block.get("name")) or "unknown"
         source, tool = server_and_tool(name)
         taken = _described(block) if name == "Bash" else self._wrapped.take(name, mapping(block.get("input")))
         call_id = blank.tool_call_id
@@ -221,7 +214,7 @@ class _Reader:
     def _note(self, block: JSONObject, number: int) -> None:
         kind = block.get("type")
         if not isinstance(kind, str) or kind not in _SILENT_BLOCKS:
-            self._strangers.note(kind, number, "block")
+            self._unknown.add(number, f"block {kind}" if isinstance(kind, str) else "block")
 
     def _settled(self, call_id: str, result: FoundResult) -> FoundResult:
         """Return the result of a call that is open, which it no longer is then."""

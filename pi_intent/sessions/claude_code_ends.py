@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from pi_intent.sessions.fields import mapping, milliseconds, said, seconds, size, word
+from pi_intent.sessions.fields import mapping, said, size, word
+from pi_intent.sessions.moments import milliseconds, moment
 from pi_intent.sessions.values import FoundResult
 from pi_intent.types import JSONObject, Status
 
@@ -43,14 +44,14 @@ def result_of(line: JSONObject, block: JSONObject, call_id: str) -> FoundResult:
     durations = (
         milliseconds(detail.get("durationMs")),
         milliseconds(detail.get("totalDurationMs")),
-        milliseconds(detail.get("durationSeconds"), 1000),
+        milliseconds(detail.get("durationSeconds"), per_unit=1000),
     )
     return FoundResult(
         key=None,
         tool_call_id=call_id,
         status=status,
         is_error=failed,
-        ts=seconds(line.get("timestamp")),
+        ts=moment(line.get("timestamp")),
         ms=next((ms for ms in durations if ms is not None), None),
         error=text if status != "ok" else None,
         text=text,

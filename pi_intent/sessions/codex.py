@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pi_intent.sessions.bounded import Recent, Strangers
+from pi_intent.sessions.bounded import Recent
 from pi_intent.sessions.codex_ends import Verdict, result_of, verdict_of
-from pi_intent.sessions.fields import identity, listed, mapping, parsed, said, seconds, server_and_tool, stated, word
+from pi_intent.sessions.fields import identity, listed, mapping, parsed, said, server_and_tool, stated, word
 from pi_intent.sessions.lines import Numbered
+from pi_intent.sessions.moments import moment
+from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, Head, Prompt, Unread
 from pi_intent.sessions.wrapped import Taken, WrappedTools
 from pi_intent.types import JSONObject, JSONValue
@@ -89,7 +91,7 @@ class _Reader:
         self._open: dict[str, _Open] = {}
         self._prompt: str | None = None
         self._wrapped = WrappedTools()
-        self._strangers = Strangers()
+        self._unknown = UnknownKinds()
 
     def line(self, value: JSONObject, number: int) -> Iterator[Found]:
         """Yield what one line tells."""
@@ -108,16 +110,16 @@ class _Reader:
             yield from self._headed(cwd=word(payload.get("cwd")))
         elif kind == "event_msg":
             yield from self._event(payload)
-        elif kind not in _SILENT_LINES:
-            self._strangers.note(kind, number)
+        elif not isinstance(kind, str) or kind not in _SILENT_LINES:
+            self._unknown.add(number, kind)
 
     def rest(self) -> Iterator[Found]:
         """Yield what waited for the end of the file."""
-        yield from self._strangers.told()
+        yield from self._unknown.told()
 
     def _meta(self, meta: JSONObject) -> Iterator[Found]:
         for tool in listed(meta.get("dynamic_tools")):
-            self._learn(mapping(tool), "")
+            self._learn(mapping(tool))
         if self._head is not None and self._head.session is not None:
             return  # the history of a session that this one was forked from, with its own beginning
         spawned = mapping(mapping(meta.get("source")).get("subagent"))
@@ -130,7 +132,7 @@ class _Reader:
             session=identity(meta.get("id")),
             cwd=word(meta.get("cwd")),
             version=word(meta.get("cli_version")),
-            started=seconds(meta.get("timestamp")),
+            started=moment(meta.get("timestamp")),
             parent=next(filter(None, map(identity, parents)), None),
         )
         yield self._head
@@ -145,7 +147,7 @@ class _Reader:
         kind = item.get("type")
         yield from self._headed()
         if not isinstance(kind, str) or kind not in _CALLS | _OUTPUTS | _SILENT:
-            self._strangers.note(kind, number)
+            self._unknown.add(number, kind)
             return
         by_the_model = kind in _BY_THE_MODEL or (kind == "message" and item.get("role") == "assistant")
         if by_the_model and not self._answering:
@@ -157,13 +159,13 @@ class _Reader:
             yield from self._output(line, item)
         elif kind == "tool_search_output":
             for tool in listed(item.get("tools")):
-                self._learn(mapping(tool), "")
+                self._learn(mapping(tool))
         elif kind == "message" and item.get("role") == "user":
             yield from self._asked(said(item.get("content")))
 
     def _call(self, line: JSONObject, item: JSONObject, kind: str, number: int) -> Iterator[Found]:
-        name = word(item.get("name")) or ("local_shell" if kind == "local_shell_call" else "unknown")
-        full = _full(word(item.get("namespace")), name)
+        name = identity(item.get("name")) or ("local_shell" if kind == "local_shell_call" else "unknown")
+        full = _full(identity(item.get("namespace")), name)
         call_id = identity(item.get("call_id")) or identity(item.get("id")) or f"line-{number}"
         if call_id in self._open and self._open[call_id].tool == full:
             return
@@ -187,7 +189,7 @@ class _Reader:
             intent=taken.intent,
             rationale=taken.rationale,
             asked=taken.asked,
-            ts=seconds(line.get("timestamp")),
+            ts=moment(line.get("timestamp")),
             tool_source=source,
             agent=self._agent,
             model=self._model,
@@ -199,7 +201,7 @@ class _Reader:
             return
         call = self._open.pop(call_id, None)
         result = result_of(item.get("output"), call_id, self._verdicts.pop(call_id, None))
-        result = replace(result, ts=seconds(line.get("timestamp")))
+        result = replace(result, ts=moment(line.get("timestamp")))
         if call is None:
             yield result
             return
@@ -229,12 +231,12 @@ class _Reader:
             self._prompt = text
             yield Prompt(text=text)
 
-    def _learn(self, tool: JSONObject, namespace: str) -> None:
-        name = word(tool.get("name")) or ""
+    def _learn(self, tool: JSONObject) -> None:
+        name = identity(tool.get("name")) or ""
         for inner in map(mapping, listed(tool.get("tools"))):
-            full = _full(name, word(inner.get("name")) or "")
+            full = _full(name, identity(inner.get("name")) or "")
             self._wrapped.learn(full, inner.get("parameters", inner.get("inputSchema")))
-        self._wrapped.learn(_full(namespace, name), tool.get("parameters", tool.get("inputSchema")))
+        self._wrapped.learn(name, tool.get("parameters", tool.get("inputSchema")))
 
 
 def _full(namespace: str | None, name: str) -> str:
@@ -254,7 +256,8 @@ def _arguments(item: JSONObject, kind: str) -> tuple[JSONObject, tuple[str, ...]
     value: JSONValue = parsed(sent) if isinstance(sent, str) else sent
     if isinstance(value, dict):
         return value, ()
-    return {}, ("arguments_not_json" if value is None else "arguments_not_an_object",)
+    whole: JSONObject = {} if sent is None else {"_raw_arguments": sent}  # under the name that Tau gives to such
+    return whole, ("arguments_not_json" if value is None else "arguments_not_an_object",)
 
 
 def _justified(args: JSONObject) -> Taken:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pi_intent.sessions.fields import exit_code, finite, mapping, milliseconds, parsed, said, size
+from pi_intent.sessions.fields import exit_code, finite, mapping, parsed, said, size
+from pi_intent.sessions.moments import milliseconds
 from pi_intent.sessions.values import FoundResult
 from pi_intent.types import JSONObject, JSONValue, Status
 
@@ -61,7 +62,7 @@ def verdict_of(event: JSONObject) -> Verdict | None:
         return None
     duration = mapping(event.get("duration"))
     whole, nanos = finite(duration.get("secs")), finite(duration.get("nanos"))
-    ms = None if whole is None else milliseconds(whole + (nanos or 0) / 1e9, 1000)
+    ms = None if whole is None else milliseconds(whole + (nanos or 0) / 1e9, per_unit=1000)
     return Verdict(failed, event.get("status") == "declined", code, ms)
 
 
@@ -92,13 +93,13 @@ def _shell(text: str) -> tuple[int | None, int | None, str]:
         value = mapping(parsed(text))
         about = mapping(value.get("metadata")) or value
         if isinstance(value.get("output"), str) and "exit_code" in about:
-            ms = milliseconds(about.get("duration_seconds", about.get("wall_time_seconds")), 1000)
+            ms = milliseconds(about.get("duration_seconds", about.get("wall_time_seconds")), per_unit=1000)
             return exit_code(about.get("exit_code")), ms, said(value.get("output"))
     if _HEADER.match(text) is None:
         return None, None, text
     header = text[:_BEGINNING].partition("Output:\n")[0]
     code, wall_time = _CODE.search(header), _WALL_TIME.search(header)
-    ms = milliseconds(float(wall_time[1]), 1000) if wall_time else None
+    ms = milliseconds(float(wall_time[1]), per_unit=1000) if wall_time else None
     return int(code[1]) if code else None, ms, text
 
 

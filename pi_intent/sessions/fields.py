@@ -5,13 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from datetime import datetime
 
 from pi_intent.characters import has_visible
 from pi_intent.types import JSONObject, JSONValue
 
 _LONGEST_ID = 200
-_YEAR_10000 = 253_402_300_800
 
 
 def mapping(value: JSONValue) -> JSONObject:
@@ -45,24 +43,6 @@ def stated(value: JSONValue) -> str | None:
     return text if has_visible(text) else None
 
 
-def seconds(value: JSONValue) -> float | None:
-    """Return a time in Unix seconds, from ISO text or a number of seconds or milliseconds.
-
-    Text without a zone is in the local time of who wrote it, which is taken to be ours.
-    """
-    if isinstance(value, str):
-        try:
-            found = datetime.fromisoformat(value.strip()).timestamp()
-        except (ValueError, OverflowError, OSError):
-            return None
-    else:
-        number = finite(value)
-        if number is None:
-            return None
-        found = number / 1000 if number > 1e11 else number
-    return found if 0 < found < _YEAR_10000 else None
-
-
 def finite(value: JSONValue) -> float | None:
     """Return a number that can be counted with."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -72,12 +52,6 @@ def finite(value: JSONValue) -> float | None:
     except OverflowError:
         return None
     return number if math.isfinite(number) else None
-
-
-def milliseconds(value: JSONValue, unit: int = 1) -> int | None:
-    """Return a duration in whole milliseconds; `unit` is how many of them the value counts in."""
-    number = finite(value)
-    return round(number * unit) if number is not None and 0 <= number * unit < 1e13 else None
 
 
 def said(content: JSONValue) -> str:

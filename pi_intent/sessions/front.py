@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pi_intent.errors import SessionError
 from pi_intent.labels.printable import printable
-from pi_intent.sessions import oh_my_pi, pi, tau
+from pi_intent.sessions import claude_code, codex, oh_my_pi, openhands, pi, tau
 from pi_intent.sessions.lines import LINE_LIMIT, Numbered, objects
 from pi_intent.sessions.looks import looks_like
 from pi_intent.sessions.values import Dialect, Found, Unread
@@ -30,6 +30,9 @@ WAYS: dict[Dialect, _Way] = {
     "tau": _Way("Tau", tau.is_ours, tau.read),
     "oh-my-pi": _Way("oh-my-pi", oh_my_pi.is_ours, oh_my_pi.read),
     "pi": _Way("pi", pi.is_ours, pi.read),
+    "claude-code": _Way("Claude Code", claude_code.is_ours, claude_code.read),
+    "codex": _Way("Codex", codex.is_ours, codex.read),
+    "openhands": _Way("OpenHands", openhands.is_ours, openhands.read),
 }
 """Every dialect that is read, in the order in which they are tried: pi's kin are told from pi by what they add."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -27,7 +26,7 @@ def moment(value: JSONValue) -> float | None:
             seconds = float(value)
             if seconds >= _MILLISECONDS:
                 seconds /= 1000
-    return seconds if math.isfinite(seconds) and 0 <= seconds <= _LATEST else None
+    return seconds if 0 <= seconds <= _LATEST else None
 
 
 def milliseconds(value: JSONValue, *, per_unit: int = 1) -> int | None:

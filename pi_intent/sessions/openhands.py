@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from pi_intent.sessions.bounded import Recent, Strangers
-from pi_intent.sessions.fields import exit_code, identity, listed, mapping, parsed, said, seconds, size, stated, word
+from pi_intent.sessions.bounded import Recent
+from pi_intent.sessions.fields import exit_code, identity, listed, mapping, parsed, said, size, stated, word
 from pi_intent.sessions.lines import Numbered
+from pi_intent.sessions.moments import moment
 from pi_intent.sessions.openhands_0x import EarlyReader, is_early
+from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt, Unread
 from pi_intent.sessions.wrapped import Taken, WrappedTools
 from pi_intent.types import JSONObject, Status
@@ -74,7 +76,7 @@ class _Reader:
         self._events: dict[str, str] = {}  # the id of the event by that of the call
         self._acp: dict[str, JSONObject] = {}
         self._wrapped = WrappedTools()
-        self._strangers = Strangers()
+        self._unknown = UnknownKinds()
 
     def event(self, event: JSONObject, number: int) -> Iterator[Found]:
         """Yield what one event tells; one that was there before tells nothing."""
@@ -84,7 +86,7 @@ class _Reader:
                 return
             self._seen.put(event_id, None)
         if not isinstance(kind, str) or kind not in _KNOWN:
-            self._strangers.note(kind, number)
+            self._unknown.add(number, kind)
             return
         yield from self._headed(event)
         if kind == "ActionEvent":
@@ -100,19 +102,19 @@ class _Reader:
         elif kind == "SystemPromptEvent":
             for tool in listed(event.get("tools")):
                 definition = mapping(mapping(tool).get("mcp_tool"))
-                self._wrapped.learn(word(definition.get("name")) or "", definition.get("inputSchema"))
+                self._wrapped.learn(identity(definition.get("name")) or "", definition.get("inputSchema"))
 
     def rest(self) -> Iterator[Found]:
         """Yield what waited for the end of the file."""
         for event in self._acp.values():
             yield self._acp_call(event)
-        yield from self._strangers.told()
+        yield from self._unknown.told()
 
     def _headed(self, event: JSONObject, cwd: str | None = None) -> Iterator[Head]:
         """Yield a head at the beginning, and again when the session's id or its first folder is learnt."""
         state = mapping(event.get("value")) if event.get("key") == "full_state" else {}
         self._model = word(mapping(mapping(state.get("agent")).get("llm")).get("model")) or self._model
-        before = self._head or Head(session=None, started=seconds(event.get("timestamp")))
+        before = self._head or Head(session=None, started=moment(event.get("timestamp")))
         head = replace(
             before,
             session=before.session or identity(state.get("id")),
@@ -123,7 +125,7 @@ class _Reader:
             yield head
 
     def _call(self, event: JSONObject, key: str) -> FoundCall:
-        tool = word(event.get("tool_name")) or "unknown"
+        tool = identity(event.get("tool_name")) or "unknown"
         call_id = identity(event.get("tool_call_id")) or key
         group = identity(event.get("llm_response_id")) or key
         if group not in self._groups:
@@ -149,7 +151,7 @@ class _Reader:
             intent=taken.intent,
             rationale=taken.rationale,
             asked=taken.asked,
-            ts=seconds(event.get("timestamp")),
+            ts=moment(event.get("timestamp")),
             model=self._model,
         )
 
@@ -184,11 +186,11 @@ class _Reader:
         return FoundCall(
             key=f"acp:{call_id}",
             tool_call_id=call_id,
-            tool=word(event.get("tool_kind")) or "unknown",
+            tool=identity(event.get("tool_kind")) or "unknown",
             group=call_id,
             turn=self._turns,
             args=mapping(event.get("raw_input")),
-            ts=seconds(event.get("timestamp")),
+            ts=moment(event.get("timestamp")),
         )
 
     def _answer(self, event: JSONObject, kind: str) -> FoundResult:
@@ -207,7 +209,7 @@ class _Reader:
             tool_call_id=call_id or "",
             status=status,
             is_error=failed,
-            ts=seconds(event.get("timestamp")),
+            ts=moment(event.get("timestamp")),
             error=text if status != "ok" else None,
             text=text,
             bytes_out=size(text),

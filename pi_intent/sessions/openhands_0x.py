@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pi_intent.sessions.bounded import Recent, Strangers
-from pi_intent.sessions.fields import exit_code, identity, listed, mapping, said, seconds, size, stated, word
+from pi_intent.sessions.bounded import Recent
+from pi_intent.sessions.fields import exit_code, identity, listed, mapping, said, size, stated, word
+from pi_intent.sessions.moments import moment
+from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt
 from pi_intent.types import JSONObject, Status
 
@@ -59,7 +61,8 @@ class EarlyReader:
 
     def __init__(self) -> None:
         self._run: _Run | None = None
-        self._strangers = Strangers()
+        self._runs: Recent[int] = Recent()
+        self._unknown = UnknownKinds()
 
     def line(self, value: JSONObject, number: int) -> Iterator[Found]:
         """Yield what one line tells: an event, or a whole run."""
@@ -67,7 +70,7 @@ class EarlyReader:
         if not isinstance(history, list):
             if self._run is None:
                 self._run = _Run("", None)
-                yield Head(session=None, started=seconds(value.get("timestamp")))
+                yield Head(session=None, started=moment(value.get("timestamp")))
             yield from self._run.event(value, number)
             return
         issue = mapping(value.get("issue"))
@@ -75,13 +78,16 @@ class EarlyReader:
         session = identity(value.get("instance_id")) or ("/".join(filter(None, named)) or None)
         yield Head(session=session)
         model = word(mapping(mapping(value.get("metadata")).get("llm_config")).get("model"))
-        run = _Run(f"{session or f'line-{number}'}:", model)
+        name = session or f"line-{number}"
+        runs = (self._runs.get(name) or 0) + 1
+        self._runs.put(name, runs)
+        run = _Run(f"{name}:" if runs == 1 else f"{name}#{runs}:", model)
         for event in listed(history):
             yield from run.event(mapping(event), number)
 
     def rest(self) -> Iterator[Found]:
         """Yield what waited for the end of the file."""
-        yield from self._strangers.told()
+        yield from self._unknown.told()
 
 
 class _Run:
@@ -90,7 +96,7 @@ class _Run:
         self._count = self._turns = 0
         self._groups: Recent[int] = Recent()
         self._seen: Recent[None] = Recent()
-        self._open: dict[str, FoundCall] = {}
+        self._open: dict[str, tuple[str, str]] = {}  # key and id of a call, by the id of its event
 
     def event(self, event: JSONObject, number: int) -> Iterator[Found]:
         """Yield what one event tells; one that was there before tells nothing."""
@@ -123,10 +129,10 @@ class _Run:
         thought = None if action in _THOUGHT_IS_PAYLOAD else stated(args.get("thought"))
         aside = _ASIDE - _OWN_ARGUMENTS if args is inside else _ASIDE
         aside = aside - {"thought"} if action in _THOUGHT_IS_PAYLOAD else aside
-        tool = word(about.get("function_name")) or action
+        tool = identity(about.get("function_name")) or identity(action) or action
         rest = {key: value for key, value in args.items() if key not in aside}
         if action == "call_tool_mcp":
-            tool, rest = word(args.get("name")) or tool, mapping(args.get("arguments"))
+            tool, rest = identity(args.get("name")) or tool, mapping(args.get("arguments"))
         call = FoundCall(
             key=f"{self._prefix}{name}",
             tool_call_id=identity(about.get("tool_call_id")) or name,
@@ -136,10 +142,10 @@ class _Run:
             args=rest,
             intent=thought,
             asked=thought is not None,
-            ts=seconds(event.get("timestamp")),
+            ts=moment(event.get("timestamp")),
             model=word(response.get("model")) or self._model,
         )
-        self._open[name] = call
+        self._open[name] = call.key, call.tool_call_id
         if len(self._open) > _OPEN:
             del self._open[next(iter(self._open))]
         return call
@@ -148,7 +154,7 @@ class _Run:
         cause = identity(event.get("cause"))
         if cause is None and event.get("id") is None and self._open:
             cause = next(reversed(self._open))
-        call = self._open.pop(cause, None) if cause is not None else None
+        key, call_id = self._open.pop(cause or "", (None, cause or ""))
         about = mapping(event.get("extras")) or event
         text = said(event.get("content"))
         code = exit_code(mapping(about.get("metadata")).get("exit_code", about.get("exit_code")))
@@ -159,11 +165,11 @@ class _Run:
         elif code == -1 and not failed:
             status = "timeout"  # the command still ran when OpenHands stopped waiting
         return FoundResult(
-            key=call.key if call is not None else None,
-            tool_call_id=call.tool_call_id if call is not None else cause or "",
+            key=key,
+            tool_call_id=call_id,
             status=status,
             is_error=failed,
-            ts=seconds(event.get("timestamp")),
+            ts=moment(event.get("timestamp")),
             error=text if status != "ok" else None,
             text=text,
             bytes_out=size(text),

@@ -52,8 +52,8 @@ class Pairing:
         return None
 
     def key_of(self, tool_call_id: str) -> str | None:
-        """Return the key of the call that the next result with this id belongs to."""
-        waiting = self._open.get(tool_call_id)
+        """Return the key of the call that the next result with this id belongs to; None for no id."""
+        waiting = self._open.get(tool_call_id) if tool_call_id else None
         return waiting.keys[0] if waiting is not None else None
 
     def closed(self, tool_call_id: str) -> str | None:

@@ -123,9 +123,8 @@ class Transcript:
                 self.unknown.add(line, role)
             return
         identity = self._identity(entry, message)
-        if hash(identity) in self._seen:
+        if identity is None:
             return
-        self._seen.add(hash(identity))
         self.message(message)
         ts = moment(entry.get("timestamp"))
         if ts is None:
@@ -138,21 +137,28 @@ class Transcript:
         elif role == "toolResult":
             self._result(ts, message)
 
-    def _identity(self, entry: JSONObject, message: JSONObject) -> str:
-        """Return what tells an entry from all others, and stays when the file grows.
+    def _identity(self, entry: JSONObject, message: JSONObject) -> str | None:
+        """Return what tells an entry from all others, and stays when the file grows; None for one that was read.
 
-        The first version has no ids: there it is the time and what is called or answered. Without a time it is the
-        number of the message, and a repeated line cannot be told from a second message.
+        That is its id. The first version has none: there it is the time and what is called or answered, and so it is
+        where somebody gave an id twice. Without a time it is the number of the message, and a repeated line cannot be
+        told from a second message.
         """
-        if own := id_of(entry.get("id")):
-            return _short(own)
-        when = entry.get("timestamp", message.get("timestamp"))
-        if not isinstance(when, str | int | float):
-            return f"#{len(self._seen) + 1}"
+        own, when = id_of(entry.get("id")), entry.get("timestamp", message.get("timestamp"))
+        timed = isinstance(when, str | int | float)
         called = [
             id_of(block.get("id")) for block in _blocks(message.get("content")) if block.get("type") == "toolCall"
         ]
-        return _short("/".join([str(when), str(message.get("role"))[0], id_of(message.get("toolCallId")), *called]))
+        made = "/".join(
+            [str(when) if timed else "", str(message.get("role"))[0], id_of(message.get("toolCallId")), *called]
+        )
+        if not own and not timed:
+            made = f"#{len(self._seen) + 1}"
+        if hash((own, made)) in self._seen:
+            return None
+        identity = made if not own else f"{own}+{made}" if hash(own) in self._seen else own
+        self._seen |= {hash(own), hash((own, made))}
+        return _short(identity)
 
     def _assistant(self, line: int, group: str, ts: float | None, message: JSONObject) -> None:
         self._doubts.clear()  # the tools of the message before have answered by now

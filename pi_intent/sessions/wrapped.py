@@ -14,7 +14,7 @@ from typing import NamedTuple, get_args
 
 from pi_intent.contract.inject import our_properties
 from pi_intent.descriptions import model_texts
-from pi_intent.sessions.fields import mapping, parsed, stated
+from pi_intent.sessions.fields import identity, mapping, parsed, stated
 from pi_intent.types import Code, JSONObject, JSONValue
 
 _MOST_TOOLS = 2_000
@@ -74,8 +74,8 @@ def listed_functions(text: str) -> Iterator[tuple[str, JSONValue]]:
     """Yield names and parameters of the tools that a search for tools has shown as `<function>{…}</function>`."""
     for piece in text.split("<function>")[1:]:
         function = mapping(parsed(piece.partition("</function>")[0]))
-        name = function.get("name")
-        if isinstance(name, str):
+        name = identity(function.get("name"))
+        if name is not None:
             yield name, function.get("parameters", function.get("input_schema"))
 
 
