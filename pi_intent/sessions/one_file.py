@@ -6,41 +6,28 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, get_args
 
 from pi_intent import __version__
-from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.record import SessionInfo, timestamp
 from pi_intent.protocols import CallContext, Settlement
-from pi_intent.sessions.clamped import milliseconds, sane_time
+from pi_intent.sessions.as_events import Begun, begun_by, end_event, start_event
+from pi_intent.sessions.clamped import sane_time
 from pi_intent.sessions.copied import Texts
 from pi_intent.sessions.known import Known, call_identity, id_at, known_of, which
 from pi_intent.sessions.report import Counts, FileReport
-from pi_intent.sessions.result_facts import Kind, kind_of, result_facts, size_of_change
 from pi_intent.sessions.session_writer import SessionWriter, Target
 from pi_intent.sessions.values import Dialect, Found, FoundCall, FoundResult, Head, Prompt, Unread
 from pi_intent.settings import Settings
-from pi_intent.types import Code, Flag, JSONObject
-
-_FLAGS: dict[str, Flag] = {flag: flag for flag in get_args(Flag)}
-_CODES: dict[str, Code] = {code: code for code in get_args(Code)}
+from pi_intent.types import JSONObject
 
 _MOST_WAITING = 4096
 """Results that stand before their call, which no agent writes on purpose."""
 _KEPT_OF_TEXT = 65_536
 
+_MOST_OPEN = 64
+"""Segments that are open at a time: a file of thousands of sessions must not use up what a process may open."""
+
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
-
-
-class _Begun(NamedTuple):
-    """A call that has no end yet: what its end has to know."""
-
-    start: ToolExecutionStart
-    ts: float | None
-    bytes_in: int
-    withheld: bool
-    kind: Kind | None
-    change: str | None
 
 
 class _Session:
@@ -51,7 +38,7 @@ class _Session:
         self.known = known
         self.writer = writer
         self.met: set[str] = set()
-        self.open: dict[str, _Begun | None] = {}
+        self.open: dict[str, Begun | None] = {}
         self.waiting: dict[str, FoundResult] = {}
 
 
@@ -156,6 +143,9 @@ class FileImport:
             )
             known = known_of(self._target.location.root, self._target.segment_name(name), self._dialect)
             writer = SessionWriter(self._target, info, began=began)
+            if len(self._sessions) % _MOST_OPEN == _MOST_OPEN - 1:
+                for other in self._sessions.values():
+                    other.writer.close()
             session = self._sessions[name] = _Session(name, known, writer)
         self._counts.sessions[name] = None
         if head.cwd is not None:
@@ -181,8 +171,15 @@ class FileImport:
         chosen = self._settings.for_tool(found.tool, tool_source=found.tool_source, watched=True, profile="full")
         identity = call_identity(self._dialect, session.id, found.key)
         fresh = id_at(int(when * 1000), identity)
-        is_known = which(fresh) in session.known.begun
-        start = self._start(session, found, session.known.begun.get(which(fresh), fresh))
+        is_known = which(fresh) in session.known.begun or which(fresh) in self._target.planned
+        start = start_event(
+            found,
+            host=self._dialect,
+            session=session.id,
+            call_id=session.known.begun.get(which(fresh), fresh),
+            seq=self._seq,
+            copied=found.intent is not None and found.intent in self._texts,
+        )
         context = CallContext(
             turn=max(0, found.turn),
             policy="optional" if found.asked else "omit",
@@ -200,42 +197,12 @@ class FileImport:
                 return
             session.writer.append(record)
             self._counts.new_calls += 1
-        kind = kind_of(found.tool, found.args)
-        session.open[found.key] = _Begun(
-            start=replace(start, args={}, intent=None, rationale=None),
-            ts=sane_time(found.ts),
-            bytes_in=context.bytes_in,
-            withheld=context.redact_args,
-            kind=kind,
-            change=size_of_change(kind, found.args),
-        )
+            if self._target.dry_run:
+                self._target.planned.add(which(fresh))
+        session.open[found.key] = begun_by(start, found, context)
         early = session.waiting.pop(found.key, None)
         if early is not None:
             self._end(session, early)
-
-    def _start(self, session: _Session, found: FoundCall, call_id: str) -> ToolExecutionStart:
-        flags: dict[Flag, None] = {_FLAGS[flag]: None for flag in found.flags if flag in _FLAGS}
-        flags["imported"] = None
-        if found.intent is not None and found.intent in self._texts:
-            flags["copied"] = None
-        return ToolExecutionStart(
-            session_id=session.id,
-            agent_id=found.agent,
-            group_id=found.group,
-            seq=self._seq,
-            host=self._dialect,
-            call_id=call_id,
-            tool_call_id=found.tool_call_id,
-            tool_name=found.tool,
-            args=found.args,
-            intent=found.intent,
-            intent_source="absent" if found.intent is None else "model",
-            rationale=found.rationale,
-            tool_source=found.tool_source,
-            parent_tool_call_id=found.parent,
-            model=found.model,
-            flags=tuple(flags),
-        )
 
     def _take_result(self, found: FoundResult) -> None:
         if found.key is None:
@@ -260,26 +227,13 @@ class FileImport:
     def _end(self, session: _Session, found: FoundResult) -> None:
         begun = None if found.key is None else session.open.pop(found.key, None)
         when = self._time(found.ts)
-        if begun is None or begun.start.call_id in session.known.ended:
+        if begun is None or begun.call_id in session.known.ended:
             return
-        facts = result_facts(begun.kind, begun.change, found.status, found.text)
-        codes = tuple(_CODES[code] for code in found.codes if code in _CODES)
-        start = begun.start
-        end = ToolExecutionEnd(
-            session_id=start.session_id,
-            agent_id=start.agent_id,
-            group_id=start.group_id,
-            seq=start.seq,
-            host=start.host,
-            call_id=start.call_id,
-            tool_call_id=start.tool_call_id,
-            tool_name=start.tool_name,
-            status=found.status,
-            is_error=found.is_error,
-            duration_ms=milliseconds(found.ms, begun.ts, sane_time(found.ts)),
-            facts=facts,
-            codes=codes,
-        )
+        if self._target.dry_run:
+            if f"end of {which(begun.call_id)}" in self._target.planned:
+                return
+            self._target.planned.add(f"end of {which(begun.call_id)}")
+        end = end_event(begun, found, host=self._dialect, session=session.id)
         settlement = Settlement(found.status, found.is_error, error=found.error, bytes_out=max(0, found.bytes_out))
         record = self._recorder.done(
             end, settlement, ts=timestamp(when), bytes_in=begun.bytes_in, withheld=begun.withheld

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pi_intent.errors import LedgerError
 from pi_intent.ids import ulid
@@ -19,7 +19,8 @@ from pi_intent.redaction import Redactor
 class Target:
     """The ledger that session files are read into. `folders` are the project's, also its other work trees.
 
-    With `dry_run` nothing is written. `clock` gives Unix seconds: when something was imported.
+    With `dry_run` nothing is written, and `planned` is what would have been, because another file may hold it, too.
+    `clock` gives Unix seconds: when something was imported.
     """
 
     location: LedgerLocation
@@ -28,6 +29,7 @@ class Target:
     digester: Digester
     clock: Callable[[], float]
     dry_run: bool
+    planned: set[str] = field(default_factory=set)
 
     def recorder(self, cwd: str) -> Recorder:
         """Return what builds the records of calls that were made in a folder."""

@@ -407,6 +407,26 @@ def test_a_dry_run_tells_the_same_and_makes_nothing(location: LedgerLocation) ->
     assert len(segments(location)) == 1
 
 
+def test_a_file_of_more_sessions_than_files_can_be_open_goes_in(location: LedgerLocation) -> None:
+    found: list[Found] = []
+    for number in range(150):
+        found += [Head(session=f"s-{number}"), CALL]
+    assert take(location, [*found, *found]).new_calls == 150
+    assert len(segments(location)) == 150
+    assert_holds(location)
+
+
+def test_a_dry_run_counts_once_what_two_files_hold(location: LedgerLocation) -> None:
+    reports = []
+    with import_target(location, environ={}, dry_run=True) as target:
+        for name in ("a.jsonl", "b.jsonl"):
+            into = FileImport(
+                target, Settings(), path=Path(name), dialect="pi", modified=BEGAN, own_id="pi-abc", echoes=()
+            )
+            reports.append(into.take_all(WHOLE))
+    assert [(report.new_calls, report.new_ends, report.already) for report in reports] == [(2, 2, 0), (0, 0, 2)]
+
+
 def test_one_import_at_a_time(location: LedgerLocation) -> None:
     with (
         import_target(location, environ={}),
