@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -289,6 +290,25 @@ def test_without_a_path_the_sessions_of_this_project_are_listed_and_off_a_termin
     assert listed[-1] == '"pi-intent import --yes" imports them; add --dry-run to see first what would be new.'
     assert result.stderr == "1 session file of other projects: import them there, or name them here.\n"
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(("answer", "taken_in"), [("\n", 4), ("n\n", 0)])
+def test_on_a_terminal_it_asks_before_it_imports(project: Path, tmp_path: Path, answer: str, taken_in: int) -> None:
+    keep_in_home(project, tmp_path / "home")
+    ours, theirs = os.openpty()
+    try:
+        os.write(ours, answer.encode())
+        command = [sys.executable, "-m", "pi_intent", "import"]
+        done = subprocess.run(command, stdin=theirs, stdout=theirs, stderr=theirs, timeout=60)
+    finally:
+        os.close(theirs)
+    shown = b""
+    with os.fdopen(ours, "rb", buffering=0) as screen, suppress(OSError):  # how a terminal says that it is closed
+        while piece := screen.read(65_536):
+            shown += piece
+    assert done.returncode == 0
+    assert b"Import them? [Y/n]: " in shown
+    assert len(calls(find_ledger(project, os.environ).root)) == taken_in
 
 
 def test_with_yes_what_is_found_goes_in(project: Path, tmp_path: Path) -> None:
