@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Hashable, Iterator
 
 from pi_intent.sessions.values import FoundResult
@@ -12,7 +13,7 @@ class Recent[V]:
 
     def __init__(self, limit: int = 200_000) -> None:
         self._limit = limit
-        self._values: dict[int, V] = {}
+        self._values: OrderedDict[int, V] = OrderedDict()
 
     def __contains__(self, key: Hashable) -> bool:
         return hash(key) in self._values
@@ -23,10 +24,10 @@ class Recent[V]:
 
     def put(self, key: Hashable, value: V) -> None:
         """Remember a value; the key told longest ago is forgotten when there are too many."""
-        self._values.pop(hash(key), None)
         self._values[hash(key)] = value
+        self._values.move_to_end(hash(key))
         if len(self._values) > self._limit:
-            del self._values[next(iter(self._values))]
+            self._values.popitem(last=False)
 
     def drop(self, key: Hashable) -> None:
         """Forget a key."""
@@ -38,7 +39,7 @@ class Waiting:
 
     def __init__(self, *, most: int = 500, most_bytes: int = 8 << 20) -> None:
         self._most, self._most_bytes = most, most_bytes
-        self._results: dict[str, FoundResult] = {}
+        self._results: OrderedDict[str, FoundResult] = OrderedDict()
         self._bytes = 0
 
     def __contains__(self, call_id: str) -> bool:

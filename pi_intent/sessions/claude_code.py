@@ -8,6 +8,7 @@ results stand before their calls, and a subagent's lines are marked or stand in 
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -76,9 +77,21 @@ class _Open(NamedTuple):
     tool: str
 
 
+class _Message(NamedTuple):
+    """What the calls of one line have in common."""
+
+    line: JSONObject
+    group: str
+    turn: int
+    parent: str | None
+    model: str | None
+
+
 class _Reader:
     def __init__(self) -> None:
-        self._head: Head | None = None
+        self._heading: tuple[str | None, str | None, str | None] = (None, None, None)
+        self._is_begun = False
+        self._started: float | None = None
         self._turns = 0
         self._groups: Recent[int] = Recent()
         self._calls: Recent[None] = Recent()
@@ -86,7 +99,7 @@ class _Reader:
         self._prompts: Recent[None] = Recent()
         self._owners: Recent[str] = Recent(20_000)  # what a line of a sidechain was made inside of
         self._tasks: Recent[str] = Recent(_OPEN)  # by the prompt that a subagent was given
-        self._open: dict[str, _Open] = {}
+        self._open: OrderedDict[str, _Open] = OrderedDict()
         self._early = Waiting()
         self._wrapped = WrappedTools()
         self._unknown = UnknownKinds()
@@ -109,62 +122,68 @@ class _Reader:
         yield from self._unknown.told()
 
     def _headed(self, line: JSONObject) -> Iterator[Head]:
-        before = self._head or Head(session=None)
-        head = Head(
-            session=identity(line.get("sessionId")) or identity(line.get("session_id")) or before.session,
-            cwd=word(line.get("cwd")) or before.cwd,
-            version=word(line.get("version")) or before.version,
-            started=before.started if self._head else moment(line.get("timestamp")),
+        session, cwd, version = before = self._heading
+        now = (
+            identity(line.get("sessionId")) or identity(line.get("session_id")) or session,
+            word(line.get("cwd")) or cwd,
+            word(line.get("version")) or version,
         )
-        if head != self._head:
-            self._head = head
-            yield head
+        if self._is_begun and now == before:
+            return
+        if not self._is_begun:
+            self._is_begun, self._started = True, moment(line.get("timestamp"))
+        self._heading = session, cwd, version = now
+        yield Head(session=session, cwd=cwd, version=version, started=self._started)
 
     def _message(self, line: JSONObject, number: int) -> Iterator[Found]:
         message = mapping(line.get("message"))
         name = identity(line.get("uuid")) or f"line-{number}"
         group = identity(message.get("id")) or name
-        if group not in self._groups:
-            self._turns += 1
-            self._groups.put(group, self._turns)
-        model = word(message.get("model"))
-        blank = FoundCall(
-            key="",
-            tool_call_id="",
-            tool="",
-            group=group,
-            turn=self._groups.get(group) or self._turns,
-            args={},
-            ts=moment(line.get("timestamp")),
-            agent=_agent(line),
-            parent=self._parent(line),
-            model=None if model == "<synthetic>" else model,
-        )
+        turn = self._groups.get(group)
+        if turn is None:
+            self._turns = turn = self._turns + 1
+            self._groups.put(group, turn)
+        about = _Message(line, group, turn, self._parent(line), word(message.get("model")))
         blocks = [mapping(block) for block in listed(message.get("content"))]
         calls = sum(block.get("type") == "tool_use" for block in blocks)
         for index, block in enumerate(blocks):
             if block.get("type") == "tool_use":
                 # A result without an id names the line of its call: that is enough where it holds one call.
                 call_id = identity(block.get("id")) or (f"of {name}" if calls == 1 else f"{index} of {name}")
-                yield from self._call(replace(blank, key=f"{group}:{call_id}", tool_call_id=call_id), block)
+                yield from self._call(about, block, call_id)
             else:
                 self._note(block, number)
 
-    def _call(self, blank: FoundCall, block: JSONObject) -> Iterator[Found]:
-        if blank.key in self._calls:
+    def _call(self, about: _Message, block: JSONObject, call_id: str) -> Iterator[Found]:
+        key = f"{about.group}:{call_id}"
+        if key in self._calls:
             return
         name = identity(block.get("name")) or "unknown"
         source, tool = server_and_tool(name)
         taken = _described(block) if name == "Bash" else self._wrapped.take(name, mapping(block.get("input")))
-        call_id = blank.tool_call_id
-        self._calls.put(blank.key, None)
+        self._calls.put(key, None)
         self._answered.drop(call_id)
-        self._open[call_id] = _Open(blank.key, name)
+        self._open[call_id] = _Open(key, name)
         if len(self._open) > _OPEN:
-            del self._open[next(iter(self._open))]
+            self._open.popitem(last=False)
         if name in _STARTS_AGENT and (prompt := word(taken.args.get("prompt"))) is not None:
-            self._tasks.put(prompt, blank.key)
-        yield replace(blank, tool=tool, tool_source=source, **taken._asdict())
+            self._tasks.put(prompt, key)
+        yield FoundCall(
+            key=key,
+            tool_call_id=call_id,
+            tool=tool,
+            tool_source=source,
+            group=about.group,
+            turn=about.turn,
+            args=taken.args,
+            intent=taken.intent,
+            rationale=taken.rationale,
+            asked=taken.asked,
+            ts=moment(about.line.get("timestamp")),
+            agent=_agent(about.line),
+            parent=about.parent,
+            model=None if about.model == "<synthetic>" else about.model,
+        )
         if (result := self._early.take(call_id)) is not None:
             yield self._settled(call_id, result)
 

@@ -8,6 +8,7 @@ argument does. What the provider runs by itself (a web search, a search for tool
 from __future__ import annotations
 
 import re
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -87,8 +88,8 @@ class _Reader:
         self._answering = False
         self._uses: Recent[int] = Recent()
         self._answered: Recent[None] = Recent()
-        self._verdicts: dict[str, Verdict] = {}
-        self._open: dict[str, _Open] = {}
+        self._verdicts: OrderedDict[str, Verdict] = OrderedDict()
+        self._open: OrderedDict[str, _Open] = OrderedDict()
         self._prompt: str | None = None
         self._wrapped = WrappedTools()
         self._unknown = UnknownKinds()
@@ -177,7 +178,7 @@ class _Reader:
         self._answered.drop(call_id)
         self._open[call_id] = _Open(key, full, codes)
         if len(self._open) > _OPEN:
-            del self._open[next(iter(self._open))]
+            self._open.popitem(last=False)
         source, tool = server_and_tool(full)
         yield FoundCall(
             key=key,
@@ -200,18 +201,20 @@ class _Reader:
         if call_id in self._answered:
             return
         call = self._open.pop(call_id, None)
-        result = result_of(item.get("output"), call_id, self._verdicts.pop(call_id, None))
-        result = replace(result, ts=moment(line.get("timestamp")))
-        if call is None:
-            yield result
-            return
-        self._answered.put(call_id, None)
-        codes = self._wrapped.refused(call.tool, result.text or "") if call.tool.startswith("mcp__") else ()
-        if codes:
-            result = replace(result, status="rejected", codes=codes)
-        elif result.status == "rejected":
-            result = replace(result, codes=call.codes)
-        yield replace(result, key=call.key)
+        result = result_of(
+            item.get("output"),
+            call_id,
+            key=call.key if call is not None else None,
+            ts=moment(line.get("timestamp")),
+            verdict=self._verdicts.pop(call_id, Verdict()),
+        )
+        if call is not None:
+            self._answered.put(call_id, None)
+            if call.tool.startswith("mcp__") and (refused := self._wrapped.refused(call.tool, result.text or "")):
+                result = replace(result, status="rejected", codes=refused)
+            elif result.status == "rejected":
+                result = replace(result, codes=call.codes)
+        yield result
 
     def _event(self, event: JSONObject) -> Iterator[Found]:
         if event.get("type") == "user_message":
@@ -221,7 +224,7 @@ class _Reader:
         if call_id in self._open and call_id is not None and (verdict := verdict_of(event)) is not None:
             self._verdicts[call_id] = verdict
             if len(self._verdicts) > _OPEN:
-                del self._verdicts[next(iter(self._verdicts))]
+                self._verdicts.popitem(last=False)
 
     def _asked(self, text: str) -> Iterator[Found]:
         """Yield a prompt once: it stands in the file as an event and as an item."""

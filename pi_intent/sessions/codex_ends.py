@@ -48,6 +48,9 @@ class Verdict(NamedTuple):
     ms: int | None = None
 
 
+_NOTHING = Verdict()
+
+
 def verdict_of(event: JSONObject) -> Verdict | None:
     """Return what an event says of its call; None for events that say nothing of how it ended."""
     kind, failed, code = event.get("type"), False, None
@@ -66,9 +69,10 @@ def verdict_of(event: JSONObject) -> Verdict | None:
     return Verdict(failed, event.get("status") == "declined", code, ms)
 
 
-def result_of(output: JSONValue, call_id: str, verdict: Verdict | None) -> FoundResult:
-    """Read an output; the key of its call and the time are not known yet."""
-    verdict = verdict or Verdict()
+def result_of(
+    output: JSONValue, call_id: str, *, key: str | None, ts: float | None, verdict: Verdict = _NOTHING
+) -> FoundResult:
+    """Read an output, with what an event said of its call."""
     text = said(output)
     code, ms, own = _shell(text)
     failed = verdict.failed or mapping(output).get("success") is False
@@ -76,10 +80,11 @@ def result_of(output: JSONValue, call_id: str, verdict: Verdict | None) -> Found
     if status == "ok" and (verdict.declined or failed):
         status = "denied" if verdict.declined else "error"
     return FoundResult(
-        key=None,
+        key=key,
         tool_call_id=call_id,
         status=status,
         is_error=failed,
+        ts=ts,
         ms=ms if verdict.ms is None else verdict.ms,
         error=text if status != "ok" else None,
         text=text,

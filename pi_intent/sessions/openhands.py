@@ -7,6 +7,7 @@ what the model stated in it stays unread, because the SDK did not take it either
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -72,9 +73,9 @@ class _Reader:
         self._turns = 0
         self._groups: Recent[int] = Recent()
         self._seen: Recent[None] = Recent()
-        self._open: dict[str, _Open] = {}  # by the id of the event
-        self._events: dict[str, str] = {}  # the id of the event by that of the call
-        self._acp: dict[str, JSONObject] = {}
+        self._open: OrderedDict[str, _Open] = OrderedDict()  # by the id of the event
+        self._events: OrderedDict[str, str] = OrderedDict()  # the id of the event by that of the call
+        self._acp: OrderedDict[str, JSONObject] = OrderedDict()
         self._wrapped = WrappedTools()
         self._unknown = UnknownKinds()
 
@@ -138,9 +139,10 @@ class _Reader:
             taken = _summarised(event, tool, sent)
         self._open[key] = _Open(key, tool, refused=not isinstance(action, dict), malformed=_MALFORMED in sent)
         self._events[call_id] = key
-        for known in (self._open, self._events):
-            if len(known) > _OPEN:
-                del known[next(iter(known))]
+        if len(self._open) > _OPEN:
+            self._open.popitem(last=False)
+        if len(self._events) > _OPEN:
+            self._events.popitem(last=False)
         return FoundCall(
             key=key,
             tool_call_id=call_id,
@@ -162,7 +164,7 @@ class _Reader:
         if event.get("status") not in ("completed", "failed"):
             self._acp[call_id] = event
             if len(self._acp) > _OPEN_ACP:
-                yield self._acp_call(self._acp.pop(next(iter(self._acp))))
+                yield self._acp_call(self._acp.popitem(last=False)[1])
         elif call_id not in self._groups:
             call = self._acp_call(event)
             yield call

@@ -7,6 +7,7 @@ action in `cause`; older files have no ids, and it belongs to the action before 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 
 from pi_intent.sessions.bounded import Recent
@@ -96,7 +97,7 @@ class _Run:
         self._count = self._turns = 0
         self._groups: Recent[int] = Recent()
         self._seen: Recent[None] = Recent()
-        self._open: dict[str, tuple[str, str]] = {}  # key and id of a call, by the id of its event
+        self._open: OrderedDict[str, tuple[str, str]] = OrderedDict()  # key and id of a call, by the id of its event
 
     def event(self, event: JSONObject, number: int) -> Iterator[Found]:
         """Yield what one event tells; one that was there before tells nothing."""
@@ -147,7 +148,7 @@ class _Run:
         )
         self._open[name] = call.key, call.tool_call_id
         if len(self._open) > _OPEN:
-            del self._open[next(iter(self._open))]
+            self._open.popitem(last=False)
         return call
 
     def _result(self, event: JSONObject, observation: str) -> FoundResult:

@@ -217,6 +217,12 @@ def test_arguments_that_are_no_object_are_kept_as_they_were_sent_and_named_in_th
     ]
 
 
+def test_arguments_nested_without_end_are_kept_as_they_were_sent() -> None:
+    deep = "[" * 100_000
+    (found,) = calls(told(read, META, call("c1", "shell", deep)))
+    assert found.args == {"_raw_arguments": deep}
+
+
 def test_patches_local_shells_and_tools_behind_mcp_are_calls() -> None:
     found = told(
         read,
