@@ -162,7 +162,6 @@ class _Reader:
         source, tool = server_and_tool(name)
         taken = _described(block) if name == "Bash" else self._wrapped.take(name, mapping(block.get("input")))
         self._calls.put(key, None)
-        self._answered.drop(call_id)
         self._open[call_id] = _Open(key, name)
         if len(self._open) > _OPEN:
             self._open.popitem(last=False)

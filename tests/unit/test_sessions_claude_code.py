@@ -25,6 +25,7 @@ from pi_intent.contract.rejections import rejection_text
 from pi_intent.descriptions import model_texts
 from pi_intent.sessions.bounded import Recent, Waiting
 from pi_intent.sessions.claude_code import is_ours, read
+from pi_intent.sessions.fields import identity
 from pi_intent.sessions.values import FoundCall, FoundResult, Head
 
 START = 1_767_323_045.0  # 2026-01-02T03:04:05Z
@@ -387,6 +388,17 @@ def test_whatever_stands_in_a_file_is_told_soundly(lines: list[object]) -> None:
 @given(JSON_VALUES)
 def test_content_of_any_shape_is_read(value: Any) -> None:
     assert is_sound(told(read, use("t1", "Bash", value), result("t1", value, toolUseResult=value), asks(value)))
+
+
+def test_an_id_is_text_or_a_number_and_never_long() -> None:
+    assert [identity(value) for value in ("t1", 7, "", True, 1 << 63, 1.5, None, [], {})] == [
+        "t1", "7", None, None, None, None, None, None, None
+    ]  # fmt: skip
+    long, other = identity("x" * 10_000), identity("x" * 10_001)
+    assert long != other
+    assert long is not None
+    assert len(long) < 200
+    assert identity("\ud800" * 300) is not None
 
 
 def test_what_is_remembered_has_a_bound() -> None:
