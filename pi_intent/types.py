@@ -51,11 +51,11 @@ Flag = Literal[
 """What is worth knowing about a call that was let through.
 
 `budget_spent`: run without an intent after the rejections its policy allows · `copied`: the intent is a text
-of ours · `edit_fields_dropped`: fields of ours stood inside `edits` · `imported`: read from a session file
-afterwards · `intent_dropped`, `rationale_dropped`: there was one, unusable · `redact_args`: text is withheld
-from what leaves the process · `sent_as_text`: the arguments came as JSON text · `truncated`: a field was cut
-for the ledger · `unserialisable`: the arguments are nested too deeply, or hold numbers too large, to be
-written down.
+of ours, or, of what was imported, the user's prompt · `edit_fields_dropped`: fields of ours stood inside `edits` ·
+`imported`: read from a session file afterwards · `intent_dropped`, `rationale_dropped`: there was one, unusable ·
+`redact_args`: text is withheld from what leaves the process · `sent_as_text`: the arguments came as JSON text ·
+`truncated`: a field was cut for the ledger · `unserialisable`: the arguments are nested too deeply, or hold numbers
+too large, to be written down.
 """
 
 

@@ -35,12 +35,16 @@ _EXIT_CODES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """A command as the help tells of it. `module` has it under its own name; it is loaded when the command is."""
+    """A command as the help tells of it. `module` has it under its own name; it is loaded when the command is.
+
+    `attribute` is its name there where Python does not allow its own.
+    """
 
     name: str
     module: str
     summary: str
     example: str
+    attribute: str | None = None
 
 
 SECTIONS: dict[str, tuple[Listed, ...]] = {
@@ -82,6 +86,13 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
             module="pi_intent.cli.log",
             summary="What was done in this project, and why.",
             example="pi-intent log --limit 10",
+        ),
+        Listed(
+            name="import",
+            module="pi_intent.cli.import_command",
+            summary="Take in the sessions that agents wrote themselves.",
+            example="pi-intent import",
+            attribute="import_",
         ),
         Listed(
             name="tail",
@@ -130,7 +141,7 @@ class Commands(click.Group):
         listed = _COMMANDS.get(cmd_name)
         if listed is None:
             return None
-        command: click.Command = getattr(import_module(listed.module), listed.name)
+        command: click.Command = getattr(import_module(listed.module), listed.attribute or listed.name)
         return command
 
     def resolve_command(

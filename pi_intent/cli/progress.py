@@ -37,7 +37,15 @@ class Progress:
             if line.number % _LINES_BETWEEN == 0:
                 self._look(self._before + end)
             yield line
-        self._before += end
+        self.file_done(end)
+
+    def reached(self, end: int) -> None:
+        """Take note of how many bytes of the next file were read."""
+        self._look(self._before + end)
+
+    def file_done(self, size: int) -> None:
+        """Take note that a file was read to its end."""
+        self._before += size
         self._look(self._before)
 
     def close(self) -> None:

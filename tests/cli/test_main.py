@@ -114,16 +114,16 @@ def test_nothing_heavy_is_loaded_where_it_is_not_needed(args: list[str], code: i
     assert ended.stderr.decode().splitlines()[-1] == str(code)
 
 
+ALL = "the commands are demo, install, uninstall, mcp, doctor, log, import, tail, verify, purge, schema, check."
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
         ("instal", "did you mean install?"),
         ("LOG", "did you mean log?"),
-        ("xyz", "the commands are demo, install, uninstall, mcp, doctor, log, tail, verify, purge, schema, check."),
-        (
-            "\x1b[31m",
-            "the commands are demo, install, uninstall, mcp, doctor, log, tail, verify, purge, schema, check.",
-        ),
+        ("xyz", ALL),
+        ("\x1b[31m", ALL),
     ],
 )
 def test_a_command_that_there_is_not_is_wrong_usage_with_the_nearest_one(name: str, hint: str) -> None:

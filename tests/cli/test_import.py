@@ -1,0 +1,425 @@
+"""`pi-intent import` takes in what is named, offers what it finds, and says what became of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from ledger_schema import assert_records_fit
+
+from pi_intent.cli.main import commands
+from pi_intent.ledger.calls import calls
+from pi_intent.ledger.location import find_ledger
+
+INVALID = "<tool_use_error>InputValidationError: Bash failed due to the following issue: command is required"
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    for name in [name for name in os.environ if name.startswith(("PI_", "CODEX_", "CLAUDE_", "TAU_", "OPENHANDS_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def lines(entries: Iterable[dict[str, Any]]) -> str:
+    return "".join(json.dumps(entry) + "\n" for entry in entries)
+
+
+def pi_session(cwd: Path, session: str = "0198-pi") -> str:
+    """Two calls, of which one failed."""
+
+    def entry(number: int, **message: Any) -> dict[str, Any]:
+        at = {"id": f"e{number}", "parentId": None, "timestamp": f"2030-01-31T12:00:0{number}.000Z"}
+        return {"type": "message", **at, "message": message}
+
+    def call(number: int, **arguments: str) -> dict[str, Any]:
+        return {"type": "toolCall", "id": f"call_{number}", "name": "bash", "arguments": arguments}
+
+    def result(number: int, text: str, *, failed: bool) -> dict[str, Any]:
+        content = [{"type": "text", "text": text}]
+        of_call = {"toolCallId": f"call_{number}", "toolName": "bash", "content": content}
+        return {"role": "toolResult", **of_call, "isError": failed, "durationMs": 14}
+
+    schema = {"type": "object", "properties": {"intent": {"type": "string"}, "command": {"type": "string"}}}
+    return lines(
+        [
+            {
+                "type": "session",
+                "version": 3,
+                "id": session,
+                "timestamp": "2030-01-31T12:00:00.000Z",
+                "cwd": str(cwd),
+            },
+            entry(1, role="system", content="", toolsAdded=[{"name": "bash", "parameters": schema}]),
+            entry(2, role="user", content=[{"type": "text", "text": "Make the tests pass"}]),
+            entry(3, role="assistant", content=[call(1, intent="Find what fails", command="pytest -q")]),
+            entry(4, **result(1, "1 failed in 0.12s\n\nCommand exited with code 1", failed=True)),
+            entry(5, role="assistant", content=[call(2, intent="make the  tests pass", command="sed s/a/b/")]),
+            entry(6, **result(2, "(no output)", failed=False)),
+        ]
+    )
+
+
+def claude_session(cwd: Path, session: str = "5f0e-claude") -> str:
+    """Two calls, of which one was refused."""
+
+    def line(number: int, kind: str, message: dict[str, Any]) -> dict[str, Any]:
+        own = {"uuid": f"u{number}", "sessionId": session, "cwd": str(cwd), "version": "2.0.1"}
+        return {"type": kind, **own, "timestamp": f"2030-01-31T13:00:0{number}.000Z", "message": message}
+
+    def says(number: int, block: dict[str, Any]) -> dict[str, Any]:
+        return line(number, "assistant", {"id": f"m{number}", "role": "assistant", "model": "m", "content": [block]})
+
+    def use(number: int, name: str, **arguments: str) -> dict[str, Any]:
+        return says(number, {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": arguments})
+
+    def result(number: int, text: str, *, failed: bool) -> dict[str, Any]:
+        block = {"type": "tool_result", "tool_use_id": f"toolu_{number - 1}", "content": text, "is_error": failed}
+        return line(number, "user", {"role": "user", "content": [block]})
+
+    return lines(
+        [
+            line(1, "user", {"role": "user", "content": "Look around"}),
+            use(2, "Bash", command="ls", description="List files"),
+            result(3, "a.py", failed=False),
+            use(4, "Bash", description="Nothing"),
+            result(5, INVALID, failed=True),
+        ]
+    )
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def keep_in_home(project: Path, home: Path) -> None:
+    """Put sessions where their agents do: two of this project, one of another."""
+    write(home / ".pi/agent/sessions/--shop--/2030_0198-pi.jsonl", pi_session(project))
+    write(home / ".claude/projects/-shop/5f0e-claude.jsonl", claude_session(project / "src"))
+    write(home / ".claude/projects/-other/0.jsonl", claude_session(project.parent / "other", "another"))
+    write(home / ".codex/sessions/2030/01/31/rollout-broken.jsonl", "no session\n")
+
+
+def run(*args: str, stdin: str = "") -> Result:
+    return CliRunner().invoke(commands, ["import", *args], input=stdin, catch_exceptions=False)
+
+
+def document(*args: str) -> dict[str, Any]:
+    result = run("--json", *args)
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+def ledger_files() -> dict[Path, bytes]:
+    root = find_ledger(Path(), os.environ).root
+    return {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_what_is_named_goes_in_and_what_came_of_it_is_said(project: Path, tmp_path: Path) -> None:
+    one = write(tmp_path / "pi.jsonl", pi_session(project))
+    two = write(tmp_path / "claude.jsonl", claude_session(project))
+    result = run(str(one), str(two))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines() == [
+        f"Read into the ledger of {project}:",
+        "  pi           1 session, 2 calls: 2 new, 2 with an intent",
+        "  Claude Code  1 session, 2 calls: 2 new, 2 with an intent, 1 rejected",
+        'Next: "pi-intent log" shows them, "pi-intent stats" counts them.',
+    ]
+    kept = calls(find_ledger(project, os.environ).root)
+    assert [(call.call.intent, call.call.flags, call.done.facts) for call in kept if call.call and call.done] == [
+        ("Find what fails", ("imported",), "1 failed · exit 1"),
+        ("make the  tests pass", ("imported", "copied"), None),
+        ("List files", ("imported",), None),
+        ("Nothing", ("imported",), None),
+    ]
+    assert_records_fit(path for path in ledger_files() if path.suffix == ".jsonl")
+
+
+def test_log_shows_them_at_once_and_verify_holds(project: Path, tmp_path: Path) -> None:
+    run(str(write(tmp_path / "pi.jsonl", pi_session(project))))
+    shown = CliRunner().invoke(commands, ["log"], catch_exceptions=False)
+    assert "Find what fails" in shown.stdout
+    assert CliRunner().invoke(commands, ["verify"], catch_exceptions=False).exit_code == 0
+
+
+def test_a_second_time_changes_nothing_and_says_so(project: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "pi.jsonl", pi_session(project))
+    run(str(path))
+    before = ledger_files()
+    result = run(str(path))
+    assert result.stdout.splitlines()[1:] == [
+        "  pi  1 session, 2 calls: 2 there before, 2 with an intent",
+        "Nothing new: the ledger has all of it.",
+    ]
+    assert ledger_files() == before
+
+
+@pytest.mark.parametrize("make", [pi_session, claude_session])
+def test_any_beginning_and_then_the_whole_file_give_what_the_whole_gives(
+    project: Path, tmp_path: Path, make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = make(project).encode()
+
+    def kept_of(*contents: bytes) -> set[tuple[str, ...]]:
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / f"state-{len(contents)}-{len(contents[0])}"))
+        for content in contents:
+            path = tmp_path / "s.jsonl"
+            path.write_bytes(content)
+            os.utime(path, (1_900_000_000, 1_900_000_000))
+            run(str(path))
+        kept = calls(find_ledger(Path(), os.environ).root)
+        assert len(kept) == 2
+        return {
+            (call.id, *map(str, (call.call.intent, call.call.ts, call.call.seq, call.call.args, call.done.facts)))
+            for call in kept
+            if call.call and call.done
+        }
+
+    expected = kept_of(whole)
+    assert len(expected) == 2
+    for size in {*range(0, len(whole), 97), *(at + 1 for at, byte in enumerate(whole) if byte == 10)}:
+        assert kept_of(whole[:size], whole) == expected
+
+
+def test_a_dry_run_says_what_would_be_new_and_writes_nothing(project: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "pi.jsonl", pi_session(project))
+    result = run(str(path), "--dry-run")
+    assert result.stdout.splitlines() == [
+        f"Would go into the ledger of {project}:",
+        "  pi  1 session, 2 calls: 2 new, 2 with an intent",
+        "Nothing was written. Without --dry-run it is.",
+    ]
+    assert not (tmp_path / "state").exists()
+
+
+def test_a_folder_is_searched_and_what_is_no_session_is_counted(project: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "sessions"
+    write(folder / "a" / "pi.jsonl", pi_session(project))
+    write(folder / "b" / "notes.jsonl", "{}\n")
+    write(folder / "b" / "README.md", "# none\n")
+    write(folder / "b" / "empty.jsonl", "")
+    os.mkfifo(folder / "b" / "pipe.jsonl")
+    (folder / "b" / "loop").symlink_to(folder)
+    (folder / "b" / "gone.jsonl").symlink_to(folder / "nowhere")
+    result = run(str(folder))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.splitlines()[1:3] == [
+        "  pi  1 session, 2 calls: 2 new, 2 with an intent",
+        "· 2 files that are no session of an agent known here",
+    ]
+
+
+def test_what_is_named_and_no_session_is_one_sentence_each_and_the_others_go_in(
+    project: Path, tmp_path: Path
+) -> None:
+    good = write(tmp_path / "pi.jsonl", pi_session(project))
+    readme = write(tmp_path / "README.md", "# none\n")
+    empty = write(tmp_path / "empty.jsonl", "")
+    binary = tmp_path / "binary.jsonl"
+    binary.write_bytes(b"\xff\xfe\x00" * 100)
+    pipe = tmp_path / "pipe.jsonl"
+    os.mkfifo(pipe)
+    none = tmp_path / "no-sessions"
+    none.mkdir()
+    wrong = [readme, empty, binary, pipe, none, tmp_path / "gone.jsonl"]
+    result = run(*map(str, wrong), str(good))
+    assert result.exit_code == 1
+    assert "2 new" in result.stdout
+    sentences = result.stderr.splitlines()
+    assert len(sentences) == len(wrong)
+    for path, sentence in zip(wrong, sentences, strict=True):
+        assert sentence.startswith(f"Error: {path} ")
+    assert document(str(readme))["failed"] == [sentences[0].removeprefix("Error: ")]
+
+
+def test_a_file_that_cannot_be_read_is_told_in_a_folder_too(project: Path, tmp_path: Path) -> None:
+    write(tmp_path / "sessions" / "pi.jsonl", pi_session(project))
+    # A file that nobody can read from its beginning, not even root.
+    (tmp_path / "sessions" / "broken.jsonl").symlink_to("/proc/self/mem")
+    result = run(str(tmp_path / "sessions"))
+    assert (result.exit_code, "2 new" in result.stdout) == (1, True)
+    assert result.stderr == f"Error: {tmp_path}/sessions/broken.jsonl cannot be read: Input/output error\n"
+
+
+def test_a_link_to_a_session_is_read(project: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(write(tmp_path / "pi.jsonl", pi_session(project)))
+    assert document(str(link))["files"][0]["newCalls"] == 2
+
+
+def test_torn_glued_and_foreign_lines_are_told_and_the_rest_goes_in(project: Path, tmp_path: Path) -> None:
+    first, *rest = pi_session(project).splitlines()
+    text = "\n".join([first, '{"type":"message","id', *rest[:3], '{"type":"made_up"}' + rest[3], *rest[4:]])
+    path = write(tmp_path / "pi.jsonl", text)
+    found = document(str(path))["files"][0]
+    assert (found["calls"], found["newCalls"], found["newEnds"]) == (2, 2, 2)
+    assert (found["unreadLines"], found["unread"][0]["line"]) == (2, 2)
+    shown = run(str(path)).stdout
+    assert "· pi.jsonl: line 2 holds something that is not whole JSON (1 more in this file)" in shown
+
+
+def test_without_a_path_the_sessions_of_this_project_are_listed_and_off_a_terminal_no_more(
+    project: Path, tmp_path: Path
+) -> None:
+    keep_in_home(project, tmp_path / "home")
+    result = run()
+    assert result.exit_code == 0
+    listed = result.stdout.splitlines()
+    assert listed[0] == f"Sessions of this project ({project}):"
+    row = r"  (pi         |Claude Code)     1 session   1\.\d kB  last used \d{4}-\d\d-\d\d \d\d:\d\d"
+    assert [bool(re.fullmatch(row, line)) for line in listed[1:3]] == [True, True]
+    assert listed[-1] == '"pi-intent import --yes" imports them; add --dry-run to see first what would be new.'
+    assert result.stderr == "1 session file of other projects: import them there, or name them here.\n"
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.parametrize(("answer", "taken_in"), [("\n", 4), ("n\n", 0)])
+def test_on_a_terminal_it_asks_before_it_imports(project: Path, tmp_path: Path, answer: str, taken_in: int) -> None:
+    keep_in_home(project, tmp_path / "home")
+    ours, theirs = os.openpty()
+    try:
+        os.write(ours, answer.encode())
+        command = [sys.executable, "-m", "pi_intent", "import"]
+        done = subprocess.run(command, stdin=theirs, stdout=theirs, stderr=theirs, timeout=60)
+    finally:
+        os.close(theirs)
+    shown = b""
+    with os.fdopen(ours, "rb", buffering=0) as screen, suppress(OSError):  # how a terminal says that it is closed
+        while piece := screen.read(65_536):
+            shown += piece
+    assert done.returncode == 0
+    assert b"Import them? [Y/n]: " in shown
+    assert len(calls(find_ledger(project, os.environ).root)) == taken_in
+
+
+def test_with_yes_what_is_found_goes_in(project: Path, tmp_path: Path) -> None:
+    keep_in_home(project, tmp_path / "home")
+    result = run("--yes")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[-1] == 'Next: "pi-intent log" shows them, "pi-intent stats" counts them.'
+    assert {call.call.session for call in calls(find_ledger(project, os.environ).root) if call.call} == {
+        "0198-pi",
+        "5f0e-claude",
+    }
+
+
+def test_json_without_a_path_lists_each_file(project: Path, tmp_path: Path) -> None:
+    keep_in_home(project, tmp_path / "home")
+    found = document()
+    assert found["elsewhere"] == 1
+    assert [(one["dialect"], one["session"], one["cwd"]) for one in found["found"]] == [
+        ("pi", "0198-pi", str(project)),
+        ("claude-code", "5f0e-claude", str(project / "src")),
+    ]
+    assert document("--yes")["files"][0]["newCalls"] == 2
+
+
+def test_the_places_follow_the_variables_of_the_agents(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "moved/claude/projects/-shop/s.jsonl", claude_session(project))
+    write(tmp_path / "moved/pi/sessions/--shop--/s.jsonl", pi_session(project))
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved/claude"))
+    monkeypatch.setenv("PI_CODING_AGENT_DIR", str(tmp_path / "moved/pi"))
+    assert [one["session"] for one in document()["found"]] == ["0198-pi", "5f0e-claude"]
+
+
+def test_a_session_in_another_work_tree_is_of_this_project(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*args: str) -> None:
+        subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=e@x", *args], check=True, capture_output=True)
+
+    git("init", "-q", ".")
+    git("commit", "-q", "--allow-empty", "-m", "Begin")
+    git("worktree", "add", "-q", str(tmp_path / "shop-fix"))
+    write(tmp_path / "home/.pi/agent/sessions/--x--/s.jsonl", pi_session(tmp_path / "shop-fix" / "src"))
+    assert [one["session"] for one in document()["found"]] == ["0198-pi"]
+
+
+def test_where_no_session_is_found_that_is_said_and_is_no_failure(project: Path) -> None:
+    result = run()
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == (
+        "No session of this project was found (no agent keeps any in the usual places). "
+        "Name a file or a folder to import it.\n"
+    )
+
+
+def test_a_session_of_another_folder_goes_in_and_that_is_said(project: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "pi.jsonl", pi_session(tmp_path / "other"))
+    assert (
+        f"· Some of it was done outside this project, in {tmp_path / 'other'}: paths there stay as they are"
+        in run(str(path)).stdout
+    )
+
+
+def test_redact_args_of_the_project_holds_even_where_pi_intent_is_switched_off(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project / ".pi-intent.toml", "redact_args = true\n")
+    monkeypatch.setenv("PI_INTENT", "off")
+    run(str(write(tmp_path / "pi.jsonl", pi_session(project))))
+    assert {call.call.intent for call in calls(find_ledger(project, os.environ).root) if call.call} == {"[withheld]"}
+
+
+def test_secrets_of_the_environment_and_known_shapes_reach_no_file(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SHOP_TOKEN", "correct-horse-battery-9")
+    shaped = "ghp_" + "Ab3dEf6hIj" * 3 + "LmN0pQ"
+    text = pi_session(project, "s-correct-horse-battery-9")
+    text = text.replace("Find what fails", f"Use {shaped} now").replace("pytest -q", f"curl -u me:{shaped} x")
+    text = text.replace("1 failed in", "correct-horse-\\nbattery-9 failed in").replace("call_1", f"call_{shaped}")
+    result = run(str(write(tmp_path / "correct-horse-battery-9.jsonl", text)))
+    assert "2 new" in result.stdout
+    for path, content in ledger_files().items():
+        assert "horse" not in str(path)
+        if path.name != "key":
+            assert b"horse" not in content
+            assert shaped[4:].encode() not in content
+
+
+def test_hostile_text_reaches_no_terminal(project: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "pi.jsonl", pi_session(Path("/\x1b]0;owned\x07")) + '{"type":"\\u001b[31mred"}\n')
+    result = run(str(path))
+    assert "\x1b" not in result.output
+    assert result.exit_code == 0
+
+
+def test_a_full_disk_is_one_sentence_and_the_next_import_goes_on(project: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "pi.jsonl", pi_session(project))
+    limited = (
+        "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))\n"
+        "sys.argv = ['pi-intent', 'import', sys.argv[1]]\n"
+        "from pi_intent.cli.main import main; main()"
+    )
+    done = subprocess.run([sys.executable, "-c", limited, str(path)], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: the ledger ")
+    assert "import again" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert document(str(path))["files"][0]["calls"] == 2
+    kept = calls(find_ledger(project, os.environ).root)
+    assert [call.state for call in kept] == ["settled", "settled"]
+    assert CliRunner().invoke(commands, ["verify"], catch_exceptions=False).exit_code == 0

@@ -1,0 +1,525 @@
+"""What a session file tells goes into the ledger once, whatever was there before."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ledger_events import a_start, an_end
+from ledger_schema import assert_records_fit
+
+from pi_intent.errors import LedgerError
+from pi_intent.ledger.calls import calls, read_ledger
+from pi_intent.ledger.entries import CallEntry, DoneEntry
+from pi_intent.ledger.journal import SessionJournal
+from pi_intent.ledger.location import LedgerLocation
+from pi_intent.ledger.reader import Segment, read_segments
+from pi_intent.ledger.record import SessionInfo
+from pi_intent.ledger.verify import check_lines
+from pi_intent.protocols import CallContext, Settlement
+from pi_intent.sessions.into_ledger import import_target
+from pi_intent.sessions.one_file import FileImport
+from pi_intent.sessions.report import FileReport
+from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt, Unread
+from pi_intent.settings import Settings, ToolRule
+
+BEGAN = 1_893_456_000.0  # 2030-01-01
+HEAD = Head(session="s-1", cwd="/work/shop", version="1.6.0", started=BEGAN)
+CALL = FoundCall(
+    key="k1",
+    tool_call_id="call_1",
+    tool="bash",
+    group="g1",
+    turn=1,
+    args={"command": "pytest -q", "path": "/work/shop/src/pay.py"},
+    intent="Verify no regressions",
+    rationale="pay.py changed",
+    asked=True,
+    ts=BEGAN + 1,
+    model="some-model",
+)
+RESULT = FoundResult(
+    key="k1",
+    tool_call_id="call_1",
+    status="error",
+    is_error=True,
+    ts=BEGAN + 3.5,
+    error="1 failed",
+    text="1 failed in 0.12s\n\nCommand exited with code 1",
+    bytes_out=45,
+)
+UNASKED = replace(
+    CALL, key="k2", tool_call_id="call_2", intent=None, rationale=None, asked=False, ts=BEGAN + 5, group="g2", turn=2
+)
+FINE = replace(
+    RESULT, key="k2", tool_call_id="call_2", status="ok", is_error=False, error=None, text="ok", ts=BEGAN + 6
+)
+WHOLE: list[Found] = [HEAD, Prompt(text="Fix the payment."), CALL, RESULT, UNASKED, FINE]
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> LedgerLocation:
+    return LedgerLocation(root=tmp_path / "ledger-root", project=Path("/work/shop"))
+
+
+def take(
+    location: LedgerLocation,
+    found: Iterable[Found],
+    *,
+    environ: dict[str, str] | None = None,
+    settings: Settings | None = None,
+    dry_run: bool = False,
+    modified: float = BEGAN + 999,
+    echoes: Iterable[str] = (),
+) -> FileReport:
+    with import_target(location, environ=environ or {}, dry_run=dry_run, clock=lambda: BEGAN + 10_000) as target:
+        into = FileImport(
+            target,
+            settings or Settings(),
+            path=Path("/home/me/s.jsonl"),
+            dialect="pi",
+            modified=modified,
+            own_id="pi-abc",
+            echoes=echoes,
+        )
+        return into.take_all(found)
+
+
+def told(report: FileReport) -> dict[str, int]:
+    """The numbers of a report that are not 0."""
+    fields = (
+        "calls results errors rejected intents per_edit unpaired new_calls new_ends already recorded unread_lines"
+    )
+    return {name: getattr(report, name) for name in fields.split() if getattr(report, name)}
+
+
+def segments(location: LedgerLocation) -> list[Path]:
+    return sorted(location.segments.iterdir()) if location.segments.exists() else []
+
+
+def contents(location: LedgerLocation) -> set[str]:
+    """What the calls and ends say, without where they stand in the chain."""
+    kept = set()
+    for path in segments(location):
+        for line in path.read_text().splitlines():
+            record = json.loads(line)
+            if record["t"] != "session":
+                kept.add(json.dumps({name: record[name] for name in record if name not in ("prev", "hash")}))
+    return kept
+
+
+def assert_holds(location: LedgerLocation) -> None:
+    assert_records_fit(segments(location))
+    for segment in read_segments(location.root):
+        assert isinstance(segment, Segment)
+        assert check_lines(segment.lines(), running=segment.running).holds
+
+
+def the_call(location: LedgerLocation) -> tuple[CallEntry, DoneEntry | None]:
+    (only,) = calls(location.root)
+    assert only.call is not None
+    return only.call, only.done
+
+
+def test_a_call_and_its_end_say_all_that_the_file_says(location: LedgerLocation) -> None:
+    report = take(location, [HEAD, CALL, RESULT])
+    assert told(report) == {"calls": 1, "results": 1, "errors": 1, "intents": 1, "new_calls": 1, "new_ends": 1}
+    assert (report.sessions, report.folders, report.dialect) == (("s-1",), ("/work/shop",), "pi")
+    reading = read_ledger(location.root)
+    (session,) = reading.sessions
+    assert (session.ts, session.session, session.host, session.host_version, session.cwd, session.imported_from) == (
+        "2030-01-01T00:00:00.000Z",
+        "s-1",
+        "pi",
+        "1.6.0",
+        "/work/shop",
+        "/home/me/s.jsonl",
+    )
+    call, done = the_call(location)
+    assert done is not None
+    whole: dict[str, Any] = {name: getattr(call, name) for name in CallEntry.__slots__}
+    for name in ("id", "args_digest", "prev", "hash"):
+        del whole[name]
+    assert whole == {
+        "v": 1,
+        "t": "call",
+        "tool_call_id": "call_1",
+        "session": "s-1",
+        "group": "g1",
+        "turn": 1,
+        "seq": 1,
+        "host": "pi",
+        "agent": "main",
+        "parent": None,
+        "ts": "2030-01-01T00:00:01.000Z",
+        "tool": "bash",
+        "tool_source": None,
+        "intent": "Verify no regressions",
+        "intent_source": "model",
+        "rationale": "pay.py changed",
+        "args": {"command": "pytest -q", "path": "src/pay.py"},
+        "policy": "optional",
+        "profile": "full",
+        "flags": ("imported",),
+        "model": "some-model",
+        "head": None,
+    }
+    assert (done.id, done.ts, done.status, done.is_error, done.ms) == (
+        call.id,
+        "2030-01-01T00:00:03.500Z",
+        "error",
+        True,
+        2500,
+    )
+    assert (done.facts, done.error, done.bytes_out) == ("1 failed · exit 1", "1 failed", 45)
+    assert done.bytes_in == len('{"command":"pytest -q","path":"/work/shop/src/pay.py"}')
+    assert_holds(location)
+
+
+def test_a_call_that_nobody_asked_for_an_intent_is_held_to_none(location: LedgerLocation) -> None:
+    take(location, [HEAD, UNASKED])
+    call, done = the_call(location)
+    assert (call.policy, call.intent, call.intent_source, done) == ("omit", None, "absent", None)
+
+
+def test_importing_twice_changes_no_byte(location: LedgerLocation) -> None:
+    take(location, WHOLE)
+    before = {path: path.read_bytes() for path in location.root.rglob("*") if path.is_file()}
+    report = take(location, WHOLE)
+    assert told(report) == {"calls": 2, "results": 2, "errors": 1, "intents": 1, "already": 2}
+    assert {path: path.read_bytes() for path in location.root.rglob("*") if path.is_file()} == before
+
+
+def test_a_longer_copy_adds_the_new_calls_and_the_ends_of_open_ones(location: LedgerLocation) -> None:
+    take(location, WHOLE[:3])
+    assert told(take(location, WHOLE)) == {
+        "calls": 2,
+        "results": 2,
+        "errors": 1,
+        "intents": 1,
+        "new_calls": 1,
+        "new_ends": 2,
+        "already": 1,
+    }
+    assert len(segments(location)) == 2
+    assert_holds(location)
+
+
+@pytest.mark.parametrize("length", range(len(WHOLE) + 1))
+def test_a_beginning_and_then_the_whole_give_what_the_whole_gives_at_once(
+    location: LedgerLocation, tmp_path: Path, length: int
+) -> None:
+    take(location, WHOLE[:length])
+    # The digests of two ledgers can be compared under one key only.
+    other = replace(location, root=tmp_path / "other")
+    other.root.mkdir(mode=0o700)
+    (other.root / "key").write_bytes((location.root / "key").read_bytes())
+    take(location, WHOLE)
+    take(other, WHOLE)
+    assert contents(location) == contents(other)
+
+
+def test_a_longer_copy_of_a_file_without_times_is_recognised_though_its_own_time_has_changed(
+    location: LedgerLocation,
+) -> None:
+    timeless: list[Found] = [Head(session="s-1"), replace(CALL, ts=None), replace(RESULT, ts=None)]
+    take(location, timeless[:2], modified=BEGAN)
+    report = take(location, timeless, modified=BEGAN + 500)
+    assert (report.already, report.new_calls, report.new_ends) == (1, 0, 1)
+    call, done = the_call(location)
+    assert done is not None
+    assert (call.ts, done.ts, done.ms) == ("2030-01-01T00:00:00.000Z", "2030-01-01T00:08:20.000Z", 0)
+
+
+def live(location: LedgerLocation, *, at: float = BEGAN + 2, **particular: Any) -> None:
+    """Record a call as if it had happened with pi-intent in the agent."""
+    info = SessionInfo(session="s-1", host="pi", agent="main", cwd="/work/shop", version="0")
+    journal = SessionJournal(location, info, environ={}, on_problem=pytest.fail, clock=lambda: at)
+    common: dict[str, Any] = {"call_id": "0" * 26, "host": "pi", "tool_call_id": "call_1"}
+    start = a_start(**common | {"args": CALL.args, "intent": CALL.intent, "seq": 1} | particular)
+    journal.opened(start, CallContext(turn=1, policy="require", profile="lean", bytes_in=1))
+    journal.closed(an_end(call_id=start.call_id, seq=2), Settlement("ok", False))
+    journal.close()
+
+
+def test_a_call_that_was_recorded_while_it_happened_is_not_taken_in_again(location: LedgerLocation) -> None:
+    live(location)
+    report = take(location, WHOLE)
+    assert (report.calls, report.recorded, report.new_calls, report.new_ends) == (2, 1, 1, 1)
+    assert sorted(call.call.flags for call in calls(location.root) if call.call is not None) == [(), ("imported",)]
+    assert take(location, WHOLE).recorded == 1
+    assert_holds(location)
+
+
+def test_of_two_calls_with_the_same_id_and_arguments_one_record_answers_for_one(location: LedgerLocation) -> None:
+    live(location)
+    again = replace(CALL, key="k9", group="g9", ts=BEGAN + 60)
+    report = take(location, [HEAD, CALL, again])
+    assert (report.recorded, report.new_calls) == (1, 1)
+    report = take(location, [HEAD, CALL, again])
+    assert (report.recorded, report.already, report.new_calls) == (1, 1, 0)
+
+
+def test_a_record_of_arguments_as_they_ran_is_recognised_by_tool_intent_and_time(location: LedgerLocation) -> None:
+    live(location, args={"command": "pytest -q"})
+    assert told(take(location, [HEAD, CALL, RESULT])) == {
+        "calls": 1,
+        "results": 1,
+        "errors": 1,
+        "intents": 1,
+        "recorded": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"args": {"command": "ls"}, "intent": "Look"},
+        {"args": {"command": "ls"}, "tool_name": "read"},
+        {"args": {"command": "ls"}, "at": BEGAN - 60},
+        {"args": {"command": "ls"}, "at": BEGAN + 4000},
+        {"tool_call_id": "call_7"},
+        {"host": "tau"},
+    ],
+)
+def test_a_record_of_another_call_answers_for_none(location: LedgerLocation, other: dict[str, Any]) -> None:
+    live(location, **other)
+    assert told(take(location, [HEAD, CALL])) == {"calls": 1, "intents": 1, "new_calls": 1}
+
+
+def test_a_result_without_a_call_is_counted_and_not_written(location: LedgerLocation) -> None:
+    report = take(location, [HEAD, replace(RESULT, key=None), replace(RESULT, key="gone"), UNASKED])
+    assert told(report) == {"calls": 1, "results": 2, "errors": 2, "unpaired": 2, "new_calls": 1}
+    assert the_call(location)[1] is None
+
+
+def test_a_result_before_its_call_finds_it(location: LedgerLocation) -> None:
+    report = take(location, [HEAD, RESULT, CALL])
+    assert told(report) == {"calls": 1, "results": 1, "errors": 1, "intents": 1, "new_calls": 1, "new_ends": 1}
+    assert the_call(location)[1] is not None
+
+
+def test_what_stands_twice_counts_once(location: LedgerLocation) -> None:
+    assert told(take(location, [HEAD, CALL, CALL, RESULT, RESULT, CALL])) == {
+        "calls": 1,
+        "results": 1,
+        "errors": 1,
+        "intents": 1,
+        "new_calls": 1,
+        "new_ends": 1,
+    }
+
+
+@pytest.mark.parametrize("nonsense", [-5.0, math.nan, math.inf, 2.6e11, 10**400])
+def test_a_time_that_cannot_be_is_replaced_by_the_nearest_before_it(
+    location: LedgerLocation, nonsense: float
+) -> None:
+    take(location, [HEAD, CALL, replace(RESULT, ts=nonsense)])
+    done = the_call(location)[1]
+    assert done is not None
+    assert (done.ts, done.ms) == ("2030-01-01T00:00:01.000Z", 0)
+    assert_holds(location)
+
+
+@pytest.mark.parametrize(("stated", "kept"), [(14, 14), (-3, 0), (10**400, 10**12)])
+def test_a_stated_duration_goes_before_the_two_times(location: LedgerLocation, stated: int, kept: int) -> None:
+    take(location, [HEAD, CALL, replace(RESULT, ms=stated)])
+    done = the_call(location)[1]
+    assert done is not None
+    assert done.ms == kept
+
+
+@pytest.mark.parametrize(
+    ("intent", "flags"),
+    [
+        ("  fix   the PAYMENT. ", ("imported", "copied")),
+        ("a text of ours", ("imported", "copied")),
+        ("Fix the payment rounding", ("imported",)),
+        ("Go on", ("imported",)),
+    ],
+)
+def test_an_intent_that_repeats_the_prompt_or_us_is_flagged(
+    location: LedgerLocation, intent: str, flags: tuple[str, ...]
+) -> None:
+    prompts = [Prompt(text="Fix the payment."), Prompt(text="Go on")]
+    take(location, [HEAD, *prompts, replace(CALL, intent=intent)], echoes=["A text of ours"])
+    assert the_call(location)[0].flags == flags
+
+
+def test_flags_and_codes_that_are_none_of_ours_are_left_out(location: LedgerLocation) -> None:
+    rejected = replace(RESULT, status="rejected", codes=("intent_missing", "made_up"))
+    report = take(location, [HEAD, replace(CALL, flags=("edit_fields_dropped", "made_up"), per_edit=3), rejected])
+    assert (report.rejected, report.per_edit) == (1, 3)
+    call, done = the_call(location)
+    assert done is not None
+    assert (call.flags, done.codes, done.status) == (
+        ("edit_fields_dropped", "imported"),
+        ("intent_missing",),
+        "rejected",
+    )
+
+
+def test_what_is_withheld_by_a_rule_is_withheld_here(location: LedgerLocation) -> None:
+    rules = Settings(tools=(ToolRule(pattern="bash", origin="config.toml", redact_args=True),))
+    take(location, [HEAD, CALL, RESULT], settings=rules)
+    call, done = the_call(location)
+    assert done is not None
+    withheld = "[withheld]"
+    assert (call.args, call.intent, call.rationale, done.error, done.facts) == (
+        {},
+        withheld,
+        withheld,
+        withheld,
+        withheld,
+    )
+    assert "redact_args" in call.flags
+
+
+def test_a_working_directory_that_changes_is_followed_and_the_session_is_one(location: LedgerLocation) -> None:
+    moved = Head(session=None, cwd="/work/shop/src")
+    later = replace(UNASKED, args={"path": "pay.py"})
+    report = take(location, [HEAD, CALL, moved, later])
+    assert (report.sessions, report.folders) == (("s-1",), ("/work/shop", "/work/shop/src"))
+    assert [call.call.args.get("path") for call in calls(location.root) if call.call] == ["src/pay.py", "src/pay.py"]
+    assert len(segments(location)) == 1
+
+
+def test_a_file_of_two_sessions_gives_each_its_own_segment(location: LedgerLocation) -> None:
+    report = take(location, [HEAD, CALL, Head(session="s-2"), UNASKED, HEAD, RESULT])
+    assert (report.sessions, report.new_calls, report.new_ends) == (("s-1", "s-2"), 2, 1)
+    assert [path.name.split(".")[0] for path in segments(location)] == ["s-1", "s-2"]
+
+
+def test_a_file_without_a_session_takes_its_own_id(location: LedgerLocation) -> None:
+    assert take(location, [CALL]).sessions == ("pi-abc",)
+
+
+def test_a_dry_run_tells_the_same_and_makes_nothing(location: LedgerLocation) -> None:
+    planned = take(location, WHOLE, dry_run=True)
+    assert not location.root.exists()
+    assert planned == take(location, WHOLE)
+    assert take(location, WHOLE, dry_run=True).already == 2
+    assert len(segments(location)) == 1
+
+
+def test_a_file_of_more_sessions_than_files_can_be_open_goes_in(location: LedgerLocation) -> None:
+    found: list[Found] = []
+    for number in range(150):
+        found += [Head(session=f"s-{number}"), CALL]
+    assert take(location, [*found, *found]).new_calls == 150
+    assert len(segments(location)) == 150
+    assert_holds(location)
+
+
+def test_a_dry_run_counts_once_what_two_files_hold(location: LedgerLocation) -> None:
+    reports = []
+    with import_target(location, environ={}, dry_run=True) as target:
+        for name in ("a.jsonl", "b.jsonl"):
+            into = FileImport(
+                target, Settings(), path=Path(name), dialect="pi", modified=BEGAN, own_id="pi-abc", echoes=()
+            )
+            reports.append(into.take_all(WHOLE))
+    assert [(report.new_calls, report.new_ends, report.already) for report in reports] == [(2, 2, 0), (0, 0, 2)]
+
+
+def test_one_import_at_a_time(location: LedgerLocation) -> None:
+    with (
+        import_target(location, environ={}),
+        pytest.raises(LedgerError, match=r"another import into .* is under way"),
+        import_target(location, environ={}),
+    ):
+        pass
+    take(location, WHOLE)
+
+
+def test_lines_that_were_not_read_are_counted_and_the_first_are_named(location: LedgerLocation) -> None:
+    report = take(location, [HEAD, *(Unread(line=number, text="no JSON") for number in range(1, 51))])
+    assert (report.unread_lines, len(report.unread), report.unread[0]) == (50, 20, Unread(line=1, text="no JSON"))
+    assert not segments(location)
+
+
+def test_an_import_that_dies_leaves_a_ledger_that_holds_and_is_completed_by_the_next(
+    location: LedgerLocation,
+) -> None:
+    def breaking() -> Iterator[Found]:
+        yield from WHOLE[:3]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        take(location, breaking())
+    assert_holds(location)
+    take(location, WHOLE)
+    assert_holds(location)
+    assert len(contents(location)) == 4
+
+
+def test_a_segment_that_cannot_be_read_is_no_reason_to_take_its_calls_in_again(location: LedgerLocation) -> None:
+    take(location, WHOLE)
+    (path,) = segments(location)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(LedgerError, match="is no file of records"):
+        take(location, WHOLE)
+
+
+SHAPED = "sk-ant-api03-" + "Qz7" * 31 + "AA"
+VALUE = "correct-horse-battery-9"
+
+
+@pytest.mark.parametrize("secret", [SHAPED, VALUE, "cor\\\n rect-horse-\nbattery-9"])
+def test_a_secret_in_any_field_of_a_file_reaches_no_file_of_the_ledger(location: LedgerLocation, secret: str) -> None:
+    spoiled: list[Found] = [
+        Head(session=f"s {secret}", cwd=f"/work/{secret}", version=secret, started=BEGAN, parent=secret),
+        Prompt(text=secret),
+        FoundCall(
+            key=secret,
+            tool_call_id=secret,
+            tool=f"bash {secret}",
+            group=secret,
+            turn=1,
+            args={"command": f"curl -H {secret}", secret: [secret, {"a": secret}], "path": f"/work/shop/{secret}"},
+            intent=f"Use {secret} now",
+            rationale=secret,
+            asked=True,
+            ts=BEGAN,
+            tool_source=secret,
+            agent=secret,
+            parent=secret,
+            model=secret,
+            flags=(secret,),
+        ),
+        FoundResult(
+            key=secret,
+            tool_call_id=secret,
+            status="error",
+            is_error=True,
+            error=f"no {secret}",
+            text=f"{secret}\nCommand exited with code 1",
+            codes=(secret,),
+        ),
+        Unread(line=3, text=secret),
+    ]
+    assert take(location, spoiled, environ={"SHOP_TOKEN": VALUE}).new_ends == 1
+    needles = {secret, SHAPED[:40], VALUE, "horse"}
+    for path in location.root.rglob("*"):
+        assert not any(needle in str(path) for needle in needles)
+        if path.is_file() and path.name != "key":
+            text = path.read_text()
+            assert not any(needle in text or json.dumps(needle)[1:-1] in text for needle in needles)
+    assert_holds(location)
+    assert take(location, spoiled, environ={"SHOP_TOKEN": VALUE}).already == 1
+
+
+def test_arguments_that_nobody_can_write_down_are_left_out(location: LedgerLocation) -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    take(location, [HEAD, replace(CALL, args={"a": math.nan}), replace(UNASKED, args={"a": deep})])
+    kept = [call.call for call in calls(location.root)]
+    assert [call is not None and (call.args, "unserialisable" in call.flags) for call in kept] == [({}, True)] * 2
+    assert_holds(location)
