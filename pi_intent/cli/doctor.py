@@ -163,7 +163,7 @@ def in_force(loaded: LoadedSettings) -> Iterator[SettingInForce]:
     if settings.off:
         yield SettingInForce(key="off", value=True, origin=origins["off"])
         return
-    for key in ("policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "keep"):
+    for key in ("policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "tracing", "keep"):
         yield SettingInForce(key=key, value=getattr(settings, key), origin=origins[key])
     for rule, least in [
         *((rule, "") for rule in settings.tools),

@@ -120,6 +120,7 @@ def test_a_working_installation_is_proven_tool_by_tool_and_no_trace_is_left(mach
             {"key": "strict", "value": False, "origin": "default"},
             {"key": "live", "value": True, "origin": "default"},
             {"key": "checkpoints", "value": False, "origin": "default"},
+            {"key": "tracing", "value": False, "origin": "default"},
             {"key": "keep", "value": "forever", "origin": "default"},
         ],
         "ledger": {
@@ -176,6 +177,7 @@ def test_a_policy_that_lets_calls_run_is_by_the_settings_and_no_failure(machine:
         {"key": "strict", "value": False, "origin": "default"},
         {"key": "live", "value": True, "origin": "default"},
         {"key": "checkpoints", "value": False, "origin": "default"},
+        {"key": "tracing", "value": False, "origin": "default"},
         {"key": "keep", "value": "forever", "origin": "default"},
         {"key": "tools.bash.policy", "value": "require", "origin": str(config)},
         {"key": "tools.read.policy", "value": "omit", "origin": str(config)},
