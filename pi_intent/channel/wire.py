@@ -63,9 +63,9 @@ class Wire:
         """Return an event as a line; None where nothing of it may be told."""
         if isinstance(event, ToolIntentUpdate) and self._withholds(event.tool_name):
             return None
-        return event_to_json(self._safe(event, withheld)).encode("ascii") + b"\n"
+        return event_to_json(self.safe(event, withheld)).encode("ascii") + b"\n"
 
-    def _safe(self, event: ToolEvent, withheld: bool) -> ToolEvent:
+    def safe[Event: ToolEvent](self, event: Event, withheld: bool) -> Event:
         """Return the event without secrets, and without its texts where they are withheld."""
 
         def text(value: str | None) -> str | None:

@@ -16,8 +16,7 @@ type Attribute = str | bool | int | float | list[str]
 type Attributes = dict[str, Attribute]
 
 SCOPE = "pi-intent"
-OPERATION = "gen_ai.operation.name"
-_TOOL_SPAN = {OPERATION: "execute_tool", "openinference.span.kind": "TOOL"}
+_TOOL_SPAN = {"gen_ai.operation.name": "execute_tool", "openinference.span.kind": "TOOL"}
 # Beside a span of the host's own for the same call: nothing that counts tools may count it again.
 _NOTE_SPAN = {"langfuse.observation.type": "span", "openinference.span.kind": "CHAIN"}
 _AGENTS = frozenset({"tau", "pi", "oh-my-pi", "claude-code", "codex", "openhands"})
@@ -56,7 +55,7 @@ class Ended(NamedTuple):
     """
 
     status: str
-    ms: int
+    ms: int | None = None
     codes: tuple[str, ...] = ()
     outcome: str | None = None
     facts: str | None = None
@@ -138,10 +137,12 @@ def session_attributes(session: str, host: str) -> Attributes:
     """Return what the span around a session's calls says."""
     told: dict[str, Attribute | None] = {
         "openinference.span.kind": "AGENT",
+        "langfuse.observation.type": "agent",
         **_whose(session, host),
+        **trace_attributes(host),
         "pi_intent.host": host,
     }
-    return _without_none(told | {"langfuse.observation.type": "agent"} | trace_attributes(host))
+    return _without_none(told)
 
 
 def trace_attributes(host: str) -> Attributes:
