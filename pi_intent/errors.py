@@ -82,3 +82,7 @@ class LedgerError(PiIntentError):
 
 class HostError(PiIntentError):
     """A host is missing, or is not what we know."""
+
+
+class TracingError(PiIntentError):
+    """Spans could not be sent."""

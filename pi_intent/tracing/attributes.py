@@ -174,15 +174,17 @@ def _json(args: JSONObject) -> str | None:
 
 
 def _without_none(told: dict[str, Attribute | None]) -> Attributes:
-    return {name: _whole(value) for name, value in told.items() if value is not None}
+    return {name: whole for name, value in told.items() if (whole := _whole(value)) is not None}
 
 
-def _whole(value: Attribute) -> Attribute:
-    # Half a surrogate pair is no UTF-8, and would cost the whole batch.
+def _whole(value: Attribute | None) -> Attribute | None:
+    """Return a value as the protocol carries it: half a surrogate pair or a huge number would cost a batch."""
     match value:
         case str():
             return pair_surrogates(value)
         case list():
             return [pair_surrogates(item) for item in value]
+        case int() if not -(2**63) <= value < 2**63:
+            return None
         case _:
             return value

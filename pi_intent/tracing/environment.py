@@ -37,3 +37,21 @@ def lacking(environ: Mapping[str, str]) -> str | None:
     if protocol != "http/protobuf":
         return "pi-intent sends over http/protobuf, and OTEL_EXPORTER_OTLP_PROTOCOL asks for another protocol"
     return None
+
+
+def traces_url(environ: Mapping[str, str], endpoint: str | None = None) -> str | None:
+    """Return the whole address that spans are sent to, by an endpoint or the standard variables; None without any."""
+    whole = environ.get(ENDPOINTS[0], "").strip()
+    if endpoint is None and whole:
+        return whole
+    base = (endpoint or environ.get(ENDPOINTS[1], "")).strip()
+    if not base:
+        return None
+    return base if base.rstrip("/").endswith("/v1/traces") else f"{base.rstrip('/')}/v1/traces"
+
+
+def shown_url(url: str) -> str:
+    """Return an address without a name and password in it."""
+    before, at, after = url.partition("://")
+    host, slash, path = after.partition("/")
+    return f"{before}{at}{host.rpartition('@')[2]}{slash}{path.partition('?')[0]}"
