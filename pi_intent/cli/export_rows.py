@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv as comma_separated
 import json
+import math
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -153,8 +154,7 @@ def row_of(call: LedgerCall, redactor: Redactor) -> dict[str, Any]:
 def _write_jsonl(rows: Iterator[dict[str, Any]], file: TextIO) -> int:
     count = 0
     for row in rows:
-        text = json.dumps(row, ensure_ascii=False, separators=(",", ":"))
-        file.write(shown_json(text, encoding=file.encoding) + "\n")
+        file.write(shown_json(_json(row), encoding=file.encoding) + "\n")
         count += 1
     return count
 
@@ -181,5 +181,24 @@ def cell(value: Any) -> str:
         case str():
             text = spelled_out(value)
         case _:
-            text = spelled_out(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+            text = spelled_out(_json(value))
     return f"'{text}" if text.startswith("\t") or text.lstrip().startswith(_FORMULA) else text
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:  # a number that JSON does not have, in a line that others wrote
+        return json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def _finite(value: Any) -> Any:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case list():
+            return [_finite(item) for item in value]
+        case dict():
+            return {key: _finite(item) for key, item in value.items()}
+        case _:
+            return value
