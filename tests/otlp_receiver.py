@@ -49,9 +49,9 @@ class Receiver:
 
     @property
     def spans(self) -> list[Received]:
-        """The spans in the order in which they began, and then ended."""
+        """The spans in the order in which they began, the first of its trace before those under it."""
         found = [span for body in self.bodies for span in _spans(body)]
-        return sorted(found, key=lambda span: (span.start, span.end))
+        return sorted(found, key=lambda span: (span.start, span.parent_id != "", span.end))
 
     def named(self, name: str) -> Received:
         """The one span of this name."""
