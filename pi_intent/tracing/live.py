@@ -155,7 +155,8 @@ class Tracing:
         call = self._open.pop(event.call_id, None)
         _OPEN.pop(event.call_id, None)
         if call is not None:  # else only a label was shown of it
-            self._finish(call, _ended(self._safe(event, call.content)))
+            # Without texts there is nothing in it to make safe.
+            self._finish(call, _ended(self._safe(event, True) if call.content else event))
 
     def _finish(self, call: _Open, ended: Ended) -> None:
         call.span.set_attributes(ended_attributes(ended, content=call.content))
