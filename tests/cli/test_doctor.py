@@ -185,6 +185,21 @@ def test_a_policy_that_lets_calls_run_is_by_the_settings_and_no_failure(machine:
     ]
 
 
+def test_tracing_that_nobody_receives_is_a_warning(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    code, report = machine.report(PI_INTENT_TRACING="on")
+    assert (code, report["warnings"]) == (
+        0,
+        [
+            "tracing is on, but no OTEL_EXPORTER_OTLP_ENDPOINT is set: "
+            "an agent sends spans only where its host has set up OpenTelemetry"
+        ],
+    )
+    assert (
+        machine.report(PI_INTENT_TRACING="on", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")[1]["warnings"] == []
+    )
+
+
 def test_settings_of_the_project_and_the_environment_are_told_with_their_warnings(machine: Machine) -> None:
     write_shim(machine.extensions)
     (machine.project / ".pi-intent.toml").write_text('policy = "omit"\n[tools]\nbash = "require"\n')
