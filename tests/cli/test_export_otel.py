@@ -201,7 +201,8 @@ def test_texts_are_sent_only_where_content_is_captured_and_never_under_redact_ar
 ) -> None:
     failed = Settlement(status="error", is_error=True, error="no café", facts="exit 1")
     call_of(journal, 1, intent="Prove the café opens", args={"path": "café.py"}, settlement=failed)
-    call_of(journal, 2, intent="hidden", args={"path": "hidden"}, context=CONTEXT._replace(redact_args=True))
+    withholding = CONTEXT._replace(redact_args=True)
+    call_of(journal, 2, intent="hidden", args={"path": "hidden"}, context=withholding, settlement=failed)
     for value in ("", "false", "no_content", "event_only"):
         monkeypatch.setenv(CAPTURE, value)
         sent(received)
@@ -220,6 +221,22 @@ def test_texts_are_sent_only_where_content_is_captured_and_never_under_redact_ar
     assert not {"pi_intent.intent", "gen_ai.tool.call.arguments"} & set(withheld.attributes)
     assert b"hidden" not in received.all_bytes
     assert b"withheld" not in received.all_bytes
+
+
+def test_what_became_a_secret_after_it_was_recorded_is_taken_out(
+    journal: SessionJournal, received: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    canary = "kiwi-lantern" + "-9f3b2c77d1"
+    failed = Settlement(status="error", is_error=True, error=f"no {canary}", facts=f"exit {canary}")
+    named = {"tool_name": f"bash {canary}", "group_id": f"g {canary}", "model": f"m {canary}"}
+    texts = {"intent": f"Use {canary}", "rationale": f"by {canary}", "args": {"command": f"login {canary}"}}
+    call_of(journal, 1, settlement=failed, tool_call_id=f"id {canary}", **named, **texts)
+    monkeypatch.setenv(CAPTURE, "true")
+    sent(received)
+    assert received.all_bytes.count(canary.encode()) >= 10
+    monkeypatch.setenv("SHOP_API_TOKEN", canary)
+    sent(received)
+    assert canary.encode() not in received.all_bytes
 
 
 def test_a_call_that_another_ones_tool_made_is_under_it_and_in_its_trace(received: Receiver) -> None:
