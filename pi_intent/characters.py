@@ -99,6 +99,6 @@ def first_visible(text: str) -> int | None:
 
 def pair_surrogates(text: str) -> str:
     """Return a text in which pairs of surrogates are the character they stand for and single ones are U+FFFD."""
-    if re.search(_SURROGATE, text) is None:
+    if text.isascii() or re.search(_SURROGATE, text) is None:
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

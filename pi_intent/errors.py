@@ -87,3 +87,7 @@ class SessionError(PiIntentError):
 
 class HostError(PiIntentError):
     """A host is missing, or is not what we know."""
+
+
+class TracingError(PiIntentError):
+    """Spans could not be sent."""

@@ -23,6 +23,7 @@ from pi_intent.types import Host
 if TYPE_CHECKING:
     from pi_intent.channel import Channel
     from pi_intent.ledger.journal import SessionJournal
+    from pi_intent.tracing.live import Tracing
 
 
 def new_id() -> str:
@@ -34,7 +35,7 @@ class SessionRuntime:
     """One session of a host, ready for calls once `start` was awaited.
 
     `tell` shows a person one sentence; `strict` vetoes calls that cannot be recorded; `withholds` says of a tool
-    whether its texts must not leave the process.
+    whether its texts must not leave the process; `traced` makes spans of the calls.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class SessionRuntime:
         strict: bool,
         tell: Callable[[str], None],
         withholds: Callable[[str], bool],
+        traced: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self.session_id = session_id
@@ -56,10 +58,13 @@ class SessionRuntime:
         self.strict = strict
         self.tell = tell
         self.withholds = withholds
+        self.traced = traced
         self.environ = environ
         self.journal: SessionJournal | None = None
         self.channel: Channel | None = None
         """Where other programs of the same person watch; None where nothing is recorded."""
+        self.tracing: Tracing | None = None
+        """Who makes spans of the calls; None where nobody asked for them or nobody receives them."""
         self.pipeline = Pipeline(
             session_id=session_id,
             host=host,
@@ -90,6 +95,9 @@ class SessionRuntime:
         if self.pipeline.journal is not None:
             return
         await anyio.to_thread.run_sync(self._open_journal)
+        self._tell_untold()
+
+    def _tell_untold(self) -> None:
         while self._untold:
             self.tell(self._untold.pop(0))
 
@@ -102,11 +110,13 @@ class SessionRuntime:
                 journal = self._opened_journal()
             except Exception as error:  # a boundary: the promise of `start`
                 reason = could_not_be_opened(error)
+                self._open_tracing(None)
                 self.pipeline.journal = NoLedger(reason, self.strict)
                 self.tell_once(f"{reason}; {then(self.strict)}")
                 return
             self.journal = journal
             self._open_channel(journal)
+            self._open_tracing(journal)
             self.pipeline.journal = journal  # last: from now on there are calls
             if self._closed:  # while it was opened
                 self._give_back()
@@ -142,6 +152,24 @@ class SessionRuntime:
         if self.channel.problem is not None:
             self.tell_once(self.channel.problem)
 
+    async def start_tracing(self) -> None:
+        """Make spans of the calls where no ledger is to be opened. Never raises."""
+        if self.traced and self.tracing is None:
+            await anyio.to_thread.run_sync(self._open_tracing, None)
+            self._tell_untold()
+
+    def _open_tracing(self, journal: SessionJournal | None) -> None:
+        if not self.traced:
+            return
+        from pi_intent.tracing.live import Tracing
+
+        self.traced = False  # once
+        self.tracing = Tracing.open(
+            lambda: None if journal is None else journal.redactor, self.environ, self.tell_once
+        )
+        if self.tracing is not None:
+            self.pipeline.sinks.subscribe(self.tracing.publish)
+
     async def sync(self) -> None:
         """Wait until the disk has every record; once begun, a cancellation waits for it. Never raises."""
         if self.journal is not None and self.journal.is_dirty:
@@ -159,3 +187,5 @@ class SessionRuntime:
             self.journal.close()
         if self.channel is not None:
             self.channel.close()
+        if self.tracing is not None:
+            self.tracing.close()

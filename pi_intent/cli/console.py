@@ -81,14 +81,16 @@ def json_text(value: object, *, indent: int | None = None) -> str:
     return shown_json(json.dumps(value, ensure_ascii=False, indent=indent, allow_nan=False, check_circular=False))
 
 
-def shown_json(text: str) -> str:
+def shown_json(text: str, *, encoding: str | None = None) -> str:
     """Return JSON text with escapes for what must not reach a screen and for what the output cannot encode.
 
     Other scripts stay as they are where they can. It means the same: such characters stand inside strings only.
+    `encoding` is that of the output where it is not standard output.
     """
     if text.isascii() and "\x7f" not in text:
         return text
-    escaped = _HIDDEN if _encodes_everything(getattr(sys.stdout, "encoding", None)) else _NOT_ASCII
+    encoding = encoding or getattr(sys.stdout, "encoding", None)
+    escaped = _HIDDEN if _encodes_everything(encoding) else _NOT_ASCII
     return escaped.sub(lambda found: json.dumps(found[0])[1:-1] if found[0] != "\x7f" else "\\u007f", text)
 
 

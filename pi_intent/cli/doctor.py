@@ -20,6 +20,7 @@ from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import find_ledger, obstacle
 from pi_intent.settings import LoadedSettings, ToolRule, load_settings, project_root
 from pi_intent.settings.wording import setting_path
+from pi_intent.tracing.environment import lacking
 
 if TYPE_CHECKING:
     from pi_intent.hosts.tau.probe import Probe, ToolVerdict
@@ -125,6 +126,8 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
         then = "calls are refused" if loaded.settings.strict else "calls go on, but are not recorded"
         told = f"the ledger {ledger.path} cannot be written ({ledger.obstacle}), so {then}: see who owns that folder"
         (problems if loaded.settings.strict else notes).append(told)
+    if loaded.settings.tracing and (lack := lacking(environ)) is not None:
+        notes.append(f"tracing is on, but {lack}: an agent sends spans only where its host has set up OpenTelemetry")
     return Report(
         tau=tau,
         probe=probe,
@@ -163,7 +166,7 @@ def in_force(loaded: LoadedSettings) -> Iterator[SettingInForce]:
     if settings.off:
         yield SettingInForce(key="off", value=True, origin=origins["off"])
         return
-    for key in ("policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "keep"):
+    for key in ("policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "tracing", "keep"):
         yield SettingInForce(key=key, value=getattr(settings, key), origin=origins[key])
     for rule, least in [
         *((rule, "") for rule in settings.tools),

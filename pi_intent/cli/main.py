@@ -107,6 +107,12 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
             example="pi-intent verify",
         ),
         Listed(
+            name="export",
+            module="pi_intent.cli.export",
+            summary="The calls as JSON lines, as a table, or as spans.",
+            example="pi-intent export csv -o calls.csv",
+        ),
+        Listed(
             name="purge",
             module="pi_intent.cli.purge",
             summary="Remove what is old from the ledger.",

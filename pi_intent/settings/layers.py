@@ -12,7 +12,7 @@ from pi_intent.settings.wording import Source, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
 _TOOL_KEYS = ("policy", "profile", "budget", "redact_args")
-_LOOKS = ("live", "checkpoints")  # no matter of strictness, and so the user's alone
+_LOOKS = ("live", "checkpoints", "tracing")  # no matter of strictness, and so the user's alone
 KEYS = (*_TOOL_KEYS, "strict", *_LOOKS, "keep")
 
 
@@ -28,6 +28,7 @@ class Layer:
     strict: bool | None = None
     live: bool | None = None
     checkpoints: bool | None = None
+    tracing: bool | None = None
     keep: str | None = None
     tools: tuple[ToolRule, ...] = ()
 
@@ -79,7 +80,7 @@ def _without_looks(project: Layer, warnings: list[str]) -> Layer:
         for key in _said(project, _LOOKS)
     ]
     tools = tuple(replace(rule, profile=None) for rule in project.tools)
-    return replace(project, profile=None, live=None, checkpoints=None, tools=tools)
+    return replace(project, profile=None, live=None, checkpoints=None, tracing=None, tools=tools)
 
 
 def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings: list[str]) -> Settings:

@@ -75,6 +75,7 @@ class Settings:
     strict: bool = False
     live: bool = True
     checkpoints: bool = False
+    tracing: bool = False
     keep: str = FOREVER
     tools: tuple[ToolRule, ...] = ()
     floors: tuple[ToolRule, ...] = ()

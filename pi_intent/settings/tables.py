@@ -34,6 +34,7 @@ _EXPECTED = {
     "strict": "true or false",
     "live": "true or false",
     "checkpoints": "true or false",
+    "tracing": "true or false",
     "keep": '"forever", or a number of days or weeks such as "90d" or "12w"',
 }
 
@@ -55,6 +56,7 @@ class _TopTable(_ToolTable):
     strict: bool | None = None
     live: bool | None = None
     checkpoints: bool | None = None
+    tracing: bool | None = None
     keep: Annotated[str, AfterValidator(_age)] | None = None
 
 
@@ -85,6 +87,7 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
         strict=top.strict,
         live=top.live,
         checkpoints=top.checkpoints,
+        tracing=top.tracing,
         keep=top.keep,
         tools=tuple(_rules(data.get("tools"), source, typed, warnings)),
     )

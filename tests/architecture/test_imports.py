@@ -33,13 +33,24 @@ def test_the_layers_hold():
     [
         ("import pi_intent", {"pydantic", "click", "sqlite3", "rich", "anyio", "tau_coding", "dataclasses"}),
         ("from pi_intent import read_call, inject_intent", {"pydantic", "click", "sqlite3", "rich", "anyio"}),
-        ("import pi_intent.runtime, pi_intent.settings", {"pydantic", "click", "sqlite3", "rich", "tau_coding"}),
+        (
+            "import pi_intent.runtime, pi_intent.settings",
+            {"pydantic", "click", "sqlite3", "rich", "tau_coding", "opentelemetry"},
+        ),
         (
             "import pi_intent.cli.entry, pi_intent.ledger.journal, pi_intent.hosts.mcp.wrap as wrap\n"
             "from pi_intent.hosts.mcp import policy, proxy, pump, recording",
-            {"pydantic", "click", "sqlite3", "rich", "anyio", "asyncio", "tau_coding", "mcp"},
+            {"pydantic", "click", "sqlite3", "rich", "anyio", "asyncio", "tau_coding", "mcp", "opentelemetry"},
         ),
-        ("from pi_intent.cli.main import main", {"pydantic", "sqlite3", "rich", "tau_coding", "anyio"}),
+        (
+            "import pi_intent.tracing.live, pi_intent.tracing.past",
+            {"click", "sqlite3", "tau_coding", "opentelemetry"},
+        ),
+        ("from pi_intent.cli import export_otel, export_rows", {"tau_coding", "anyio", "opentelemetry"}),
+        (
+            "from pi_intent.cli.main import main",
+            {"pydantic", "sqlite3", "rich", "tau_coding", "anyio", "opentelemetry"},
+        ),
     ],
 )
 def test_importing_stays_light(code, without):

@@ -120,6 +120,7 @@ def test_a_working_installation_is_proven_tool_by_tool_and_no_trace_is_left(mach
             {"key": "strict", "value": False, "origin": "default"},
             {"key": "live", "value": True, "origin": "default"},
             {"key": "checkpoints", "value": False, "origin": "default"},
+            {"key": "tracing", "value": False, "origin": "default"},
             {"key": "keep", "value": "forever", "origin": "default"},
         ],
         "ledger": {
@@ -176,11 +177,27 @@ def test_a_policy_that_lets_calls_run_is_by_the_settings_and_no_failure(machine:
         {"key": "strict", "value": False, "origin": "default"},
         {"key": "live", "value": True, "origin": "default"},
         {"key": "checkpoints", "value": False, "origin": "default"},
+        {"key": "tracing", "value": False, "origin": "default"},
         {"key": "keep", "value": "forever", "origin": "default"},
         {"key": "tools.bash.policy", "value": "require", "origin": str(config)},
         {"key": "tools.read.policy", "value": "omit", "origin": str(config)},
         {"key": "tools.edit.policy", "value": "derive", "origin": str(config)},
     ]
+
+
+def test_tracing_that_nobody_receives_is_a_warning(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    code, report = machine.report(PI_INTENT_TRACING="on")
+    assert (code, report["warnings"]) == (
+        0,
+        [
+            "tracing is on, but no OTEL_EXPORTER_OTLP_ENDPOINT is set: "
+            "an agent sends spans only where its host has set up OpenTelemetry"
+        ],
+    )
+    assert (
+        machine.report(PI_INTENT_TRACING="on", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")[1]["warnings"] == []
+    )
 
 
 def test_settings_of_the_project_and_the_environment_are_told_with_their_warnings(machine: Machine) -> None:

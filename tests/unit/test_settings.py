@@ -67,7 +67,8 @@ def test_without_any_source_the_defaults_hold(machine: Machine) -> None:
             policy=None, profile=None, budget=3, redact_args=False, strict=False, tools=(), floors=(), off=False
         ),
         origins=dict.fromkeys(
-            ["policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "keep", "off"], "default"
+            ["policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "tracing", "keep", "off"],
+            "default",
         ),
         warnings=(),
         files=(),
@@ -121,6 +122,7 @@ def test_each_source_overrides_the_ones_before_it_key_by_key(machine: Machine) -
             "strict": path,
             "live": "default",
             "checkpoints": "default",
+            "tracing": "default",
             "keep": "default",
             "off": "default",
             "tools.bash.policy": path,
@@ -385,6 +387,16 @@ def test_the_environment_says_how_long_to_keep_as_well(machine: Machine) -> None
     assert (loaded.settings.keep, loaded.origins["keep"], loaded.warnings) == ("2w", "PI_INTENT_KEEP", ())
 
 
+def test_a_project_can_neither_send_spans_nor_stop_them(machine: Machine) -> None:
+    on = machine.load(project="tracing = true\n")
+    assert (on.settings.tracing, on.origins["tracing"]) == (False, "default")
+    assert on.warnings == (f"{machine.project_file}: tracing does not count: set it in your own config.toml.",)
+    off = machine.load(user="tracing = true\n", project="tracing = false\n")
+    assert (off.settings.tracing, off.origins["tracing"]) == (True, str(machine.user_file))
+    by_variable = machine.load(user="tracing = false\n", env={"PI_INTENT_TRACING": "on"})
+    assert (by_variable.settings.tracing, by_variable.origins["tracing"]) == (True, "PI_INTENT_TRACING")
+
+
 def test_a_project_has_no_say_in_the_profile_and_cannot_switch_us_off(machine: Machine) -> None:
     loaded = machine.load(
         project='off = true\nPI_INTENT = "off"\nprofile = "full"\n[tools]\nbash = { profile = "full", off = true }\n'
@@ -396,7 +408,7 @@ def test_a_project_has_no_say_in_the_profile_and_cannot_switch_us_off(machine: M
     assert loaded.warnings == (
         f"{path}: off cannot be set here; set PI_INTENT=off in the environment.",
         f"{path}: PI_INTENT is not a setting; "
-        "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, keep, tools.",
+        "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tracing, keep, tools.",
         f"{path}: tools.bash.off is not a setting of a tool; those are policy, profile, budget, redact_args.",
         f"{path}: profile does not count: a project's file only sets how strict to be. "
         "Choose the profile in your own config.toml.",
@@ -597,7 +609,7 @@ POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
         (
             '"live screen" = 1',
             '"live screen" is not a setting; '
-            "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, keep, tools.",
+            "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tracing, keep, tools.",
         ),
         ('tools = "bash"', 'tools is "bash", but must be a table of tool names.'),
         ("[tools]\nbudget = 5", f"tools.budget is 5, but must be {POLICY_WORDS}, or a table of settings."),

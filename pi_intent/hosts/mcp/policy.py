@@ -29,6 +29,7 @@ class ServerPolicy:
         rules = loaded.settings.tools + loaded.settings.floors
         self.may_require = "require" in (options.policy, loaded.settings.policy, *(rule.policy for rule in rules))
         self.strict = loaded.settings.strict
+        self.traced = loaded.settings.tracing
         self._options = options
         self._server = server
         # The command line goes before what the person has set in general; rules for single tools, which are more

@@ -19,6 +19,8 @@ from pi_intent.sinks import PROCESS, FanOut
 
 if TYPE_CHECKING:
     from pi_intent.ledger.journal import SessionJournal
+    from pi_intent.redaction import Redactor
+    from pi_intent.tracing.live import Tracing
 
 
 def _new_id() -> str:
@@ -28,11 +30,18 @@ def _new_id() -> str:
 class Recording:
     """The pipeline of a session and its ledger. Nothing is created on the disk before the first call.
 
-    `tell` shows a person one sentence, from any thread; under `strict` calls that cannot be recorded are refused.
+    `tell` shows a person one sentence, from any thread; under `strict` calls that cannot be recorded are refused;
+    `traced` makes spans of the calls.
     """
 
     def __init__(
-        self, *, texts: ModelTexts, environ: Mapping[str, str], strict: bool, tell: Callable[[str], None]
+        self,
+        *,
+        texts: ModelTexts,
+        environ: Mapping[str, str],
+        strict: bool,
+        tell: Callable[[str], None],
+        traced: bool = False,
     ) -> None:
         self._environ = environ
         self._strict = strict
@@ -46,6 +55,8 @@ class Recording:
             clock=time.monotonic_ns,
             new_id=_new_id,
         )
+        self._traced = traced
+        self._tracing: Tracing | None = None
         self._journal: SessionJournal | None = None
         self._reason = ""
         """Why there is no ledger."""
@@ -84,6 +95,9 @@ class Recording:
         self._pipeline.settle_all("interrupted")
         if self._journal is not None:
             self._journal.close()
+        if self._tracing is not None:
+            self._tracing.close()
+            self._tracing.end()
 
     def _find(self, client: str | None) -> None:
         try:
@@ -91,6 +105,18 @@ class Recording:
         except Exception as error:  # a boundary: whatever is wrong with the ledger, the session goes on
             self._reason = could_not_be_opened(error)
             self._tell(f"{self._reason}; {then(self._strict)}")
+        if self._traced:
+            self._trace()
+
+    def _trace(self) -> None:
+        from pi_intent.tracing.live import Tracing  # only for those who have asked for it
+
+        def redactor() -> Redactor | None:
+            return None if self._journal is None else self._journal.redactor
+
+        self._tracing = Tracing.open(redactor, self._environ, self._tell)
+        if self._tracing is not None:
+            self._pipeline.sinks.subscribe(self._tracing.publish)
 
     def _found(self, client: str | None) -> SessionJournal:
         # Here and not above: what the ledger takes to load would stand between a client and its first answer.

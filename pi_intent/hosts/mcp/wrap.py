@@ -62,7 +62,7 @@ def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child
     texts = model_texts()
     server = options.server or server_name(options.command)
     policy = ServerPolicy(options, server, environ, tell=tell)
-    recording = Recording(texts=texts, environ=environ, strict=policy.strict, tell=tell)
+    recording = Recording(texts=texts, environ=environ, strict=policy.strict, tell=tell, traced=policy.traced)
     pump = Pump(child, on_idle=recording.sync)
     pump.proxy = Proxy(
         tools=Tools(

@@ -81,6 +81,7 @@ class IntentRun:
             strict=settings.strict,
             tell=tell_once,
             withholds=self.withheld.__contains__,
+            traced=settings.tracing,
         )
         self.pipeline = self.runtime.pipeline
         self.labels = Labels(self.pipeline, self.asked, new_id)
@@ -107,9 +108,11 @@ class IntentRun:
         return self._groups.setdefault(step, new_id())
 
     async def start(self) -> None:
-        """Open the ledger, if there is to be one. Never raises."""
+        """Open the ledger, if there is to be one, and what makes spans. Never raises."""
         if self._options.ledger:
             await self.runtime.start()
+        else:
+            await self.runtime.start_tracing()
 
     async def read(
         self, ctx: RunContext[Any], make: Callable[[str, int], CallRequest]

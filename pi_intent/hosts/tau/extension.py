@@ -112,6 +112,7 @@ class TauExtension:
                 strict=self.settings.strict,
                 tell=_weakly(self.tell),
                 withholds=_withheld_by(self),
+                traced=self.settings.tracing,
             )
             session = TauSession(runtime)
             if session_id is None:  # no event of Tau's may ever say that it is over

@@ -172,6 +172,7 @@ def probe_tau(
 def _surroundings(environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
     return {
         **environ,
+        "PI_INTENT_TRACING": "off",  # what is called to try it out is nobody's work
         "GIT_CONFIG_PARAMETERS": "none",  # not what git writes there: every git command stops at once
         "PYTHONDONTWRITEBYTECODE": "1",
         "TAU_NO_UPDATE_CHECK": "1",

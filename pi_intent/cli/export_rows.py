@@ -1,0 +1,204 @@
+"""`pi-intent export jsonl` and `csv`: one call a line, for programs and for spreadsheets."""
+
+from __future__ import annotations
+
+import csv as comma_separated
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, TextIO
+
+import click
+from pydantic import TypeAdapter
+
+from pi_intent.cli.console import complain, shown_json
+from pi_intent.cli.exporting import Source
+from pi_intent.cli.moments import Moment
+from pi_intent.cli.whole_file import whole_file
+from pi_intent.labels.literal import spelled_out
+from pi_intent.ledger.calls import LedgerCall
+from pi_intent.ledger.entries import CallEntry, DoneEntry
+from pi_intent.redaction import Redactor
+
+_CALL_KEYS = (
+    "session",
+    "host",
+    "agent",
+    "group",
+    "turn",
+    "seq",
+    "parent",
+    "toolCallId",
+    "ts",
+    "tool",
+    "toolSource",
+    "intent",
+    "intentSource",
+    "rationale",
+    "args",
+    "argsDigest",
+    "policy",
+    "profile",
+    "flags",
+    "model",
+    "head",
+)
+_DONE_KEYS = (
+    "status",
+    "isError",
+    "ms",
+    "codes",
+    "outcome",
+    "outcomePatch",
+    "facts",
+    "error",
+    "files",
+    "ranArgs",
+    "bytesIn",
+    "bytesOut",
+)
+COLUMNS = ("id", "state", *_CALL_KEYS, "endTs", *_DONE_KEYS)
+
+_CALL: TypeAdapter[CallEntry] = TypeAdapter(CallEntry)
+_DONE: TypeAdapter[DoneEntry] = TypeAdapter(DoneEntry)
+
+# A spreadsheet takes a cell that begins so for a formula, behind blanks as well; the wide forms are the same to some.
+_FORMULA = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
+
+_OUT = click.option(
+    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to a file that only you can read."
+)
+_SESSION = click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
+_SINCE = click.option(
+    "--since", metavar="WHEN", type=Moment(), help='Only what began since then: "2 hours ago", "7d", "2030-01-31".'
+)
+
+
+@click.command()
+@_OUT
+@_SESSION
+@_SINCE
+def jsonl(output: Path | None, session: str | None, since: str | None) -> None:
+    """Print the calls of this project as JSON, one call a line.
+
+    Each line has all these keys, null where the ledger says nothing:
+
+    \b
+    id, state ("settled", "running" or "open"), session, host, agent,
+    group, turn, seq, parent, toolCallId, ts, tool, toolSource, intent,
+    intentSource, rationale, args, argsDigest, policy, profile, flags,
+    model, head, endTs, status, isError, ms, codes, outcome,
+    outcomePatch, facts, error, files, ranArgs, bytesIn, bytesOut
+
+    They mean what they mean in the ledger, see docs/export.md. Texts that the setting redact_args withheld are not
+    there, and secrets are taken out once more.
+
+    \b
+    Examples:
+      pi-intent export jsonl | jq 'select(.status == "error") | .intent'
+      pi-intent export jsonl --since 7d -o calls.jsonl
+    """
+    _export(Source(session=session, since=since), output, _write_jsonl)
+
+
+@click.command()
+@_OUT
+@_SESSION
+@_SINCE
+def csv(output: Path | None, session: str | None, since: str | None) -> None:
+    """Print the calls of this project as a table of comma-separated values, with the keys of "jsonl" as its header.
+
+    As RFC 4180 has it, in UTF-8, one call a line: line breaks and what cannot be seen are spelt out, such as \\n,
+    and lists and objects are JSON. A cell that a spreadsheet would take for a formula gets a ' in front, because
+    what a model wrote must not be computed.
+
+    \b
+    Examples:
+      pi-intent export csv -o calls.csv
+      pi-intent export csv --session 01J8
+    """
+    _export(Source(session=session, since=since), output, _write_csv)
+
+
+def _export(source: Source, output: Path | None, write: Callable[[Iterator[dict[str, Any]], TextIO], int]) -> None:
+    rows = _rows(source)
+    if output is None:
+        count = write(rows, sys.stdout)
+    else:
+        with whole_file(output) as file:
+            count = write(rows, file)
+        complain(f"{count} {'call' if count == 1 else 'calls'} written to {output}")
+    source.report()
+    if not count and output is None:
+        complain(f"No call that was asked for is recorded in {source.location.segments}.")
+
+
+def _rows(source: Source) -> Iterator[dict[str, Any]]:
+    redactor = source.redactor()
+    for call in source.calls():
+        if source.wants(call):
+            yield row_of(call, redactor)
+
+
+def row_of(call: LedgerCall, redactor: Redactor) -> dict[str, Any]:
+    """Return a call as one flat object with all the columns."""
+    begun = {} if call.call is None else _CALL.dump_python(call.call, by_alias=True, mode="json")
+    ended = {} if call.done is None else _DONE.dump_python(call.done, by_alias=True, mode="json")
+    told = {"state": call.state} | {key: begun.get(key) for key in _CALL_KEYS} | {"endTs": ended.get("ts")}
+    safe = redactor.value(told | {key: ended.get(key) for key in _DONE_KEYS})
+    return {"id": call.id} | (safe if isinstance(safe, dict) else {})
+
+
+def _write_jsonl(rows: Iterator[dict[str, Any]], file: TextIO) -> int:
+    count = 0
+    for row in rows:
+        file.write(shown_json(_json(row), encoding=file.encoding) + "\n")
+        count += 1
+    return count
+
+
+def _write_csv(rows: Iterator[dict[str, Any]], file: TextIO) -> int:
+    writer = comma_separated.writer(file, lineterminator="\r\n")
+    writer.writerow(COLUMNS)
+    count = 0
+    for row in rows:
+        writer.writerow([cell(row[column]) for column in COLUMNS])
+        count += 1
+    return count
+
+
+def cell(value: Any) -> str:
+    """Return a value as the text of one cell, which no spreadsheet computes."""
+    match value:
+        case None:
+            return ""
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return str(value)
+        case str():
+            text = spelled_out(value)
+        case _:
+            text = spelled_out(_json(value))
+    return f"'{text}" if text.startswith("\t") or text.lstrip().startswith(_FORMULA) else text
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except ValueError:  # a number that JSON does not have, in a line that others wrote
+        return json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"))
+
+
+def _finite(value: Any) -> Any:
+    match value:
+        case float():
+            return value if math.isfinite(value) else None
+        case list():
+            return [_finite(item) for item in value]
+        case dict():
+            return {key: _finite(item) for key, item in value.items()}
+        case _:
+            return value

@@ -1,0 +1,4 @@
+"""Tell OpenTelemetry of the calls: while they happen, and afterwards out of the ledger.
+
+Nothing here is loaded unless somebody has asked for spans; `providers` and `sending` alone import OpenTelemetry.
+"""
