@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from pi_intent.ledger.entries import Entry, parse_entry
-from pi_intent.ledger.segment import SUFFIX, file_stem, has_writer
+from pi_intent.ledger.naming import SUFFIX, file_stem, has_writer
 
 LINE_LIMIT = 1 << 20
 """Bytes of a line that are read; the writer stays far below."""
