@@ -143,7 +143,8 @@ def _adapter() -> TypeAdapter[SessionEntry | CallEntry | DoneEntry]:
 def parse_entry(line: bytes) -> Entry | str:
     """Return what a line says, or a sentence on why it is no record."""
     try:
-        return _adapter().validate_json(line)
+        entry: SessionEntry | CallEntry | DoneEntry = _adapter().validator.validate_json(line)
+        return entry
     except ValueError as error:
         return _other(line) or _reason(error)
 
