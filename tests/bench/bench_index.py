@@ -32,7 +32,13 @@ REPEATS = 3
 
 _VERBS = ("Find", "Stop", "Verify", "Rewrite", "Move", "Read", "Explain", "Measure", "Remove", "Check")
 _THINGS = ("the payment client", "the retry loop", "the failing test", "the parser", "the cache", "the settings")
-_WHY = ("as the test expects", "because the log says so", "before it is changed", "to see who calls it", "after the move")
+_WHY = (
+    "as the test expects",
+    "because the log says so",
+    "before it is changed",
+    "to see who calls it",
+    "after the move",
+)
 _STATUSES: tuple[Status, ...] = ("ok",) * 17 + ("error", "rejected", "timeout")
 
 
@@ -58,8 +64,12 @@ def write_ledger(folder: Path, calls: int) -> int:
     for first in range(0, calls, CALLS_A_SESSION):
         session = f"{random_.getrandbits(64):016x}"
         writer = f"{random_.getrandbits(48):012x}"
-        info = SessionInfo(session=session, host="tau", agent="main", cwd=str(folder), version="0", host_version="0.4")
-        record = recorder.session(info, record_id=ulid(int(now * 1000), b"0" * 10), ts=timestamp(now), writer=writer, pid=1)
+        info = SessionInfo(
+            session=session, host="tau", agent="main", cwd=str(folder), version="0", host_version="0.4"
+        )
+        record = recorder.session(
+            info, record_id=ulid(int(now * 1000), b"0" * 10), ts=timestamp(now), writer=writer, pid=1
+        )
         line, prev = seal(record, "")
         lines = [line]
         for number in range(min(CALLS_A_SESSION, calls - first)):

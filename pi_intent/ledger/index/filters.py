@@ -15,6 +15,10 @@ from pi_intent.types import Status
 type Outcome = Status | Literal["running", "open"]
 
 _SPECIAL = frozenset(r".^$*+?{}[]\|()")
+# Printable ASCII; no class that leaves characters out, no group with a meaning of its own, no backslash that takes in
+# or asks for more than letters, digits and signs.
+_STAYS_IN_LINE = re.compile(r"(?:(?!\(\?)[ -Z_-~]|\]|\^|\[(?!\^)|\\[wdb!-/:-@\[-`{-~])*")
+_SMALL_CLASSES = re.compile(r"(?:[a-z]-[a-z]|\d-\d|[^A-Z-])*")
 _LINES = 3  # of each record in the searched texts
 
 
@@ -94,35 +98,46 @@ def _touching(path: Callable[[str], bool]) -> Callable[[str | None, str | None],
 
 def _hits(database: sqlite3.Connection, text: str) -> Iterator[int]:
     """Yield the numbers of the records that a text stands in; a record may come more than once."""
-    search = _search_plain if _SPECIAL.isdisjoint(text) else _search_expression
-    return search(database, text)
-
-
-def _search_plain(database: sqlite3.Connection, text: str) -> Iterator[int]:
-    sought = text.casefold()
-    for packed, body in database.execute("SELECT numbers, body FROM searched"):
-        folded = body.casefold()
-        at = folded.find(sought)
+    bodies = database.execute("SELECT numbers, body FROM searched")
+    whole = _in_whole_bodies(text)
+    if whole is None:
+        yield from _line_by_line(bodies, re.compile(text, re.IGNORECASE))
+        return
+    for packed, body in bodies:
+        at = whole(body, 0)
         if at < 0:
             continue
         numbers = array("q", packed)
-        line, seen = 0, 0
+        line = seen = 0
         while at >= 0:
-            line += folded.count("\n", seen, at)
+            line += body.count("\n", seen, at)
             yield numbers[line // _LINES]
-            # On with the next record.
-            rest = _LINES - line % _LINES
             seen = at
-            for _ in range(rest):
-                seen = folded.find("\n", seen) + 1
-            line += rest
-            at = folded.find(sought, seen) if seen < len(folded) else -1
+            for _ in range(_LINES - line % _LINES):  # on with the next record
+                seen = body.find("\n", seen) + 1
+            line += _LINES - line % _LINES
+            at = whole(body, seen) if seen < len(body) else -1
 
 
-def _search_expression(database: sqlite3.Connection, text: str) -> Iterator[int]:
-    search = re.compile(text, re.IGNORECASE).search
-    for packed, body in database.execute("SELECT numbers, body FROM searched"):
+def _in_whole_bodies(text: str) -> Callable[[str, int], int] | None:
+    """Return what finds the next place of a text in many lines of small letters at once; None where it must not.
+
+    An expression may be looked for so where it cannot match a line end and means the same in small letters.
+    """
+    if _SPECIAL.isdisjoint(text):
+        sought = text.lower()
+        return lambda body, start: body.find(sought, start)
+    if not _STAYS_IN_LINE.fullmatch(text) or ("[" in text and not _SMALL_CLASSES.fullmatch(text)):
+        return None
+    if re.search(text, ""):  # what is not there is no text either
+        return None
+    search = re.compile(text.lower(), re.MULTILINE).search
+    return lambda body, start: -1 if (found := search(body, start)) is None else found.start()
+
+
+def _line_by_line(bodies: sqlite3.Cursor, expression: re.Pattern[str]) -> Iterator[int]:
+    for packed, body in bodies:
         numbers = array("q", packed)
         for line, shown in enumerate(body.split("\n")):
-            if shown and search(shown):
+            if shown and expression.search(shown):
                 yield numbers[line // _LINES]

@@ -150,6 +150,19 @@ class Index:
         query = "SELECT id FROM call ORDER BY ts DESC, seq DESC, id DESC LIMIT ?"
         return self._ask(lambda database: [call for (call,) in database.execute(query, (limit,))])
 
+    def latest_time(self) -> str:
+        """Return when the last call began, '' where there is none."""
+        query = "SELECT ts FROM call ORDER BY ts DESC LIMIT 1"
+        return next(iter(self._ask(lambda database: [ts for (ts,) in database.execute(query)])), "")
+
+    def tools(self) -> list[tuple[str, str | None]]:
+        """Return the tools that were called, with who supplied them, the most used first."""
+        query = """
+            SELECT tool, tool_source FROM call WHERE line IS NOT NULL
+            GROUP BY tool, tool_source ORDER BY count(*) DESC, tool, tool_source
+        """
+        return self._ask(lambda database: [*database.execute(query)])
+
     def of_message(self, session: str, message: str) -> list[str]:
         """Return the ids of the calls of one assistant message, in order."""
         query = f"SELECT id FROM call WHERE session = ? AND message = ? ORDER BY {_ALL_COLUMNS}"

@@ -7,7 +7,6 @@ locks to wait for, nobody reads what is half written, and a process that dies le
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 from contextlib import suppress
 from pathlib import Path
@@ -70,6 +69,8 @@ def _in_place(
         return None
     try:
         if copy:
+            import shutil  # most of the time there is nothing new
+
             shutil.copyfile(index_path(root), draft)
         database = connect(os.fspath(draft))
         if not copy:

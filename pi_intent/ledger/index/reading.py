@@ -155,7 +155,7 @@ class Reader:
         database.executemany("UPDATE call SET ended = 1 WHERE n = ?", [row for row in late if row[0] not in here])
         database.executemany(_DONE, ends)
         if texts:
-            database.execute("INSERT INTO searched VALUES (?, ?)", (numbers.tobytes(), "".join(texts)))
+            database.execute("INSERT INTO searched VALUES (?, ?)", (numbers.tobytes(), "".join(texts).lower()))
 
     def _states(self, ids: set[str]) -> dict[str, tuple[int, bool, bool, int]]:
         """Return what is known of calls: number, whether begun, whether ended, and the segment of the beginning."""

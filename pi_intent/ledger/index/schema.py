@@ -26,7 +26,7 @@ CREATE TABLE done (
     length INTEGER NOT NULL, status TEXT NOT NULL, codes TEXT, ms INTEGER NOT NULL, outcome TEXT, facts TEXT,
     error TEXT, files TEXT
 );
--- The texts of many records in one value: three lines each, in the order of `numbers`.
+-- The texts of many records in one value, in small letters: three lines each, in the order of `numbers`.
 CREATE TABLE searched (numbers BLOB NOT NULL, body TEXT NOT NULL);
 CREATE TABLE problem (segment INTEGER NOT NULL, line INTEGER NOT NULL, why TEXT NOT NULL);
 CREATE TABLE session (
@@ -51,9 +51,8 @@ DONE_COLUMNS = 12
 def connect(name: str, *, immutable: bool = False) -> sqlite3.Connection:
     """Open a database: a file that only this process writes to, or '' for one that nobody else sees."""
     if immutable:
-        from urllib.parse import quote
-
-        database = sqlite3.connect(f"file:{quote(name)}?mode=ro&immutable=1", uri=True, isolation_level=None)
+        literal = name.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+        database = sqlite3.connect(f"file:{literal}?mode=ro&immutable=1", uri=True, isolation_level=None)
     else:
         database = sqlite3.connect(name, isolation_level=None)
     # Nothing has to survive a crash: the file gets its name when it is whole.
