@@ -128,7 +128,7 @@ def _print(location: LedgerLocation, index: Index, asked: Asked, wanted: Filter,
     calls = [*index.calls(wanted, limit=limit or None)]
     lines = [*_earlier(sum(counts.values()) - len(calls))]
     groups = group_by_session(calls, index.sessions(), counts)
-    if not _is_drawn():
+    if not is_drawn():
         write_lines(sys.stdout, lines)
         write_lines(sys.stdout, timeline(groups, label=_WHOLE))
         write_lines(sys.stdout, _left_open(index, wanted, calls))
@@ -139,11 +139,11 @@ def _print(location: LedgerLocation, index: Index, asked: Asked, wanted: Filter,
 
     console = Console(markup=False, emoji=False, highlight=False)
     lines += [*timeline(groups), *_left_open(index, wanted, calls)]
-    show(console, folded(console, lines))
+    show(console, folded(console, lines), newest_last=True)
 
 
-def _is_drawn() -> bool:
-    """As Rich decides it."""
+def is_drawn() -> bool:
+    """Is standard output drawn on, and not only written to? As Rich decides it."""
     return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 _AT_ONCE = 200  # lines: Rich has a price for every print
 
 
-def show(console: Console, lines: Iterable[Text]) -> None:
-    """Print lines, through a pager where they are more than the terminal has; only ever on a terminal."""
+def show(console: Console, lines: Iterable[Text], *, newest_last: bool = False) -> None:
+    """Print lines, through a pager where they are more than the terminal has; only ever on a terminal.
+
+    With `newest_last` it begins at the end, where the pager is `less` and the person has set nothing for it.
+    """
     rest = iter(lines)
     first = [*islice(rest, max(1, console.height - 1))]
     following = [*islice(rest, 1)]
@@ -26,8 +29,8 @@ def show(console: Console, lines: Iterable[Text]) -> None:
         for batch in _batches(chain(first, following, rest)):
             console.print(batch, soft_wrap=True)
         return
-    # As git does: quit where it fits, keep colours, leave the screen as it is; and the newest calls are at the end.
-    os.environ.setdefault("LESS", "FRX+G")
+    # As git does: quit where it fits, keep colours, leave the screen as it is.
+    os.environ.setdefault("LESS", "FRX+G" if newest_last else "FRX")
     click.echo_via_pager(_coloured(console, chain(first, following, rest)), color=True)
 
 
