@@ -41,18 +41,15 @@ def _up_to_date(
         database = connect(os.fspath(path), immutable=True)
         longer = news(files, known_segments(database)) if has_our_tables(database) else None
         if longer == []:
-            return database
-        if longer and (grown := _in_place(root, files, problems, tell, copy=True)):
-            return grown
-        if longer:  # not ours to write to
-            private = connect("")
-            database.backup(private)
-            _fill(private, files, problems, tell)
-            return private
+            kept, database = database, None
+            return kept
+        if longer:
+            return _in_place(root, files, problems, tell, copy=True) or _private(files, problems, tell, database)
     except _NOT_TO_BE_USED:
         pass
-    if database is not None:
-        database.close()
+    finally:
+        if database is not None:
+            database.close()
     return None
 
 
@@ -91,17 +88,25 @@ def _in_place(
     return database
 
 
-def _private(files: list[File], problems: list[Unreadable], tell: Tell | None) -> sqlite3.Connection:
-    """Return an index that nobody else sees and that is gone with this process."""
+def _private(
+    files: list[File], problems: list[Unreadable], tell: Tell | None, old: sqlite3.Connection | None = None
+) -> sqlite3.Connection:
+    """Return an index that nobody else sees and that is gone with this process; with `old`, that one and what is new.
+
+    Raises `OutOfOrder` where that cannot be.
+    """
     for name in ("", ":memory:"):  # the first one moves to the disk where it grows large
         found: list[Unreadable] = []
         database = connect(name)
         try:
-            create_tables(database)
+            if old is None:
+                create_tables(database)
+            else:
+                old.backup(database)
             _fill(database, files, found, tell)
-        except sqlite3.Error:
+        except BaseException as error:
             database.close()
-            if name:
+            if name or not isinstance(error, sqlite3.Error):
                 raise
             continue
         break

@@ -49,17 +49,25 @@ DONE_COLUMNS = 12
 
 
 def connect(name: str, *, immutable: bool = False) -> sqlite3.Connection:
-    """Open a database: a file that only this process writes to, or '' for one that nobody else sees."""
+    """Open a database: a file that only this process writes to, or '' for one that nobody else sees.
+
+    Raises `sqlite3.DatabaseError`.
+    """
     if immutable:
         literal = name.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
         database = sqlite3.connect(f"file:{literal}?mode=ro&immutable=1", uri=True, isolation_level=None)
     else:
         database = sqlite3.connect(name, isolation_level=None)
-    # Nothing has to survive a crash: the file gets its name when it is whole.
-    for pragma in ("journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE", "cache_size = -16384"):
-        if not immutable or pragma.startswith("cache"):
+    pragmas = ["cache_size = -16384", "temp_store = MEMORY"]
+    if not immutable:
+        # Nothing has to survive a crash: the file gets its name when it is whole.
+        pragmas += ["journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"]
+    try:
+        for pragma in pragmas:
             database.execute(f"PRAGMA {pragma}").close()
-    database.execute("PRAGMA temp_store = MEMORY").close()
+    except sqlite3.Error:
+        database.close()
+        raise
     return database
 
 
