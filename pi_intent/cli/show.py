@@ -36,10 +36,10 @@ def show(call: str, as_json: bool) -> None:
     CALL is its id, a beginning or an end of the id that no other call has ("pi-intent log" shows the end), or the id
     that the host gave it.
 
-    It tells what the model said it was for, what literally was to run (of contents and long texts the ledger keeps the
-    size and a digest only), what came of it, which files changed, what it was held to, where its two records stand
-    in the ledger, and whether the hash of each fits what stands there. That says nothing about what else was changed:
-    "pi-intent verify" looks at everything.
+    It tells what the model said it was for, what literally was to run (of contents and long texts the ledger keeps
+    only the size and a digest), what came of it, which files changed, what it was held to, where its two records
+    stand in the ledger, and whether the hash of each fits what stands there. What else may have been changed is not
+    looked at: "pi-intent verify" does that.
 
     With --json it is one document:
 

@@ -1,7 +1,7 @@
 """Print what the index of a ledger of 100,000 calls costs, next to `json.loads` of all its lines in the same run.
 
-Run it as a script: `python tests/bench/bench_index.py [CALLS]`. The floors: making it ≤ 4 ×, `log --grep` ≤ 0.2 ×, and
-no process above 200 MB.
+Run it as a script: `python tests/bench/bench_index.py [CALLS]`. The floors: making it ≤ 4 ×, `log --grep` ≤ 0.2 ×,
+and no process above 200 MB.
 """
 
 from __future__ import annotations

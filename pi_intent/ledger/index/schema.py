@@ -51,7 +51,7 @@ DONE_COLUMNS = 12
 def connect(name: str, *, immutable: bool = False) -> sqlite3.Connection:
     """Open a database: a file that only this process writes to, or '' for one that nobody else sees.
 
-    Raises `sqlite3.DatabaseError`.
+    Raises `sqlite3.DatabaseError`, or `ValueError` where not even the fault can be told.
     """
     if immutable:
         literal = name.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
@@ -65,7 +65,7 @@ def connect(name: str, *, immutable: bool = False) -> sqlite3.Connection:
     try:
         for pragma in pragmas:
             database.execute(f"PRAGMA {pragma}").close()
-    except sqlite3.Error:
+    except BaseException:  # also what is no text in a message about a broken file
         database.close()
         raise
     return database
