@@ -159,17 +159,14 @@ def timed(*command: str, cwd: Path) -> tuple[float, float]:
     return taken, usage.ru_maxrss / 1024
 
 
-def in_process_baseline(segments: Path) -> float:
-    """The best time of `json.loads` of every line, without a process to start."""
-    best = float("inf")
-    for _ in range(REPEATS):
-        begin = time.perf_counter()
-        for path in sorted(segments.iterdir()):
-            with path.open("rb") as file:
-                for line in file:
-                    json.loads(line)
-        best = min(best, time.perf_counter() - begin)
-    return best
+def baseline_seconds(segments: Path) -> float:
+    """The time of `json.loads` of every line, without a process to start."""
+    begin = time.perf_counter()
+    for path in sorted(segments.iterdir()):
+        with path.open("rb") as file:
+            for line in file:
+                json.loads(line)
+    return time.perf_counter() - begin
 
 
 def main() -> None:
@@ -180,24 +177,23 @@ def main() -> None:
         size = write_ledger(folder, calls)
         location = find_ledger(folder, os.environ)
         segments, index = str(location.segments), location.root / "index.sqlite"
-        baseline = in_process_baseline(location.segments)
         print(f"{calls:,} calls, {size / 1e6:.1f} MB in {len(list(location.segments.iterdir()))} segments")
-        print(f"json.loads of every line: {baseline:.3f} s (in this process, the best of {REPEATS})")
+        baselines: list[float] = []
+        rows: list[tuple[str, float, float, float | None]] = []
 
         def show(what: str, *command: str, before: str = "", floor: float | None = None) -> None:
+            # The baseline over and over: the machine may have more to do at one time than at another.
+            baselines.append(baseline_seconds(location.segments))
             runs = []
             for _ in range(REPEATS):
                 if before == "remove":
                     index.unlink(missing_ok=True)
                 runs.append(timed(*command, cwd=folder))
-            taken, memory = min(run[0] for run in runs), max(run[1] for run in runs)
-            wanted = f"  (floor {floor} x)" if floor is not None else ""
-            print(f"{what:34} {taken:7.3f} s  {taken / baseline:6.3f} x  {memory:6.1f} MB{wanted}")
+            rows.append((what, min(run[0] for run in runs), max(run[1] for run in runs), floor))
 
         log = ("-m", "pi_intent", "log")
         show("json.loads, as a process", "-c", READ_EVERYTHING, segments)
         show("make the index", "-c", OPEN_INDEX, segments, before="remove", floor=4)
-        print(f"{'':34} {index.stat().st_size / 1e6:.1f} MB of index")
         show("open it, with nothing new", "-c", OPEN_INDEX, segments)
         show("all past calls", "-c", ALL_PAST, segments)
         show("log --grep, a word", *log, "--grep", "module_37.py", floor=0.2)
@@ -208,6 +204,12 @@ def main() -> None:
         show("log --failed --tool bash", *log, "--failed", "--tool", "bash")
         show("log --path src/pay", *log, "--path", "src/pay")
         show("log --json, everything", *log, "--json")
+        baseline = min(baselines)
+        print(f"{index.stat().st_size / 1e6:.1f} MB of index")
+        print(f"json.loads of every line: {baseline:.3f} s (in this process, the best of {len(baselines)})")
+        for what, taken, memory, wanted in rows:
+            held = "" if wanted is None else f"  (floor {wanted} x)"
+            print(f"{what:34} {taken:7.3f} s  {taken / baseline:6.3f} x  {memory:6.1f} MB{held}")
 
 
 if __name__ == "__main__":
