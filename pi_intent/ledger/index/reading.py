@@ -26,7 +26,7 @@ _ASKED_AT_ONCE = 500  # ids; older versions of SQLite take 999 values
 _NO_CHECKSUM = -1
 """Of a segment that could not be read to its end: the next one to look reads everything anew."""
 
-_CALL = f"INSERT OR REPLACE INTO call VALUES ({','.join('?' * CALL_COLUMNS)})"
+_CALL = f"INTO call VALUES ({','.join('?' * CALL_COLUMNS)})"
 _DONE = f"INSERT INTO done VALUES ({','.join('?' * DONE_COLUMNS)})"
 _ORPHAN = "INSERT INTO call (n, id, ts, seq, session, ended) VALUES (?, ?, ?, 0, '', 1)"
 _KNOWN = "SELECT id, n, line IS NOT NULL, ended, segment FROM call WHERE id IN"
@@ -126,6 +126,7 @@ class Reader:
         late: list[tuple[int]] = []
         numbers = array("q")
         texts: list[str] = []
+        first = self._last + 1
         for entry, place in found:
             n, has_begun, has_ended, where = states.get(entry.id, (0, False, False, segment))
             if has_begun if isinstance(entry, CallEntry) else has_ended:
@@ -150,7 +151,9 @@ class Reader:
         database = self._database
         database.executemany(_ORPHAN, orphans)
         rows = [call_row(entry, n, states[entry.id][2], place) for entry, n, place in begun]
-        database.executemany(_CALL, rows)
+        # What begins after its end was read takes the place of what stood for it; it is seldom, and takes longer.
+        late_beginnings = any(n < first for _, n, _ in begun) or bool(orphans)
+        database.executemany(f"INSERT {'OR REPLACE ' if late_beginnings else ''}{_CALL}", rows)
         here = {n for _, n, _ in begun}
         database.executemany("UPDATE call SET ended = 1 WHERE n = ?", [row for row in late if row[0] not in here])
         database.executemany(_DONE, ends)

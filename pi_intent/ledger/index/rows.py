@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import astuple
+from json.encoder import encode_basestring as _quoted
 
 from pi_intent.contract.rows import target_argument
 from pi_intent.labels.literal import literal
@@ -41,7 +42,7 @@ def call_row(entry: CallEntry, n: int, ended: bool, place: tuple[int, int, int, 
         entry.intent,
         entry.intent_source,
         entry.rationale,
-        _json(args) if args else None,
+        _object(args) if args else None,
         entry.policy,
         _json(entry.flags) if entry.flags else None,
         entry.model,
@@ -102,6 +103,19 @@ def _is_plain(text: str) -> bool:
 def _kept(number: int) -> int:
     """Return a number that a column can hold; an honest one always is."""
     return number if -_LARGEST <= number <= _LARGEST else _LARGEST if number > 0 else -_LARGEST
+
+
+def _object(value: JSONObject) -> str:
+    """Write an object of plain values, as arguments are, in half the time that setting up an encoder takes."""
+    parts: list[str] = []
+    for name, item in value.items():
+        if type(item) is str:
+            parts.append(f"{_quoted(name)}:{_quoted(item)}")
+        elif type(item) is int and -_LARGEST <= item <= _LARGEST:
+            parts.append(f"{_quoted(name)}:{item}")
+        else:
+            return _json(value)
+    return f"{{{','.join(parts)}}}"
 
 
 def _json(value: object) -> str:
