@@ -1,0 +1,34 @@
+"""The note on what follows: the words say test or run, and neither this call nor a later one does."""
+
+from __future__ import annotations
+
+from pi_intent.notes.actions import Action
+from pi_intent.notes.note import Note, quoted
+from pi_intent.notes.words import Words
+from pi_intent.past import PastCall
+
+_TESTING = frozenset(["test", "tests", "testsuite", "suite", "spec", "specs", "lint", "benchmark"])
+
+
+def promised(words: Words) -> str | None:
+    """Return what an intent says will be done: `test`, `run`, or nothing that could be checked."""
+    if not words.known or words.leaning != "test" or words.lead is None:
+        return None
+    if words.verb == "test" or not _TESTING.isdisjoint(words.all[words.lead + 1 :]):
+        return "test"
+    return "run"
+
+
+def keeps(promise: str, action: Action) -> bool:
+    """Say whether a call does something of the kind that was promised, or may do it."""
+    if action.hidden or action.kind in ("other", "fetch"):
+        return True
+    if action.kind != "run":
+        return False
+    return promise == "run" or action.effects.tests or action.effects.runs
+
+
+def note_unfulfilled(call: PastCall, promise: str) -> Note:
+    """Return the note on a promise that nothing kept."""
+    what = "tests anything" if promise == "test" else "runs anything"
+    return Note("unfulfilled", f"{quoted(call.intent or '')} says so, but neither this call nor a later one {what}")
