@@ -12,6 +12,7 @@ from pi_intent.notes.commands import Simple
 from pi_intent.notes.programs import (
     DATA,
     DISK,
+    HARMLESS,
     INFRASTRUCTURE,
     INSTALLERS,
     LIGHT,
@@ -29,6 +30,7 @@ from pi_intent.notes.programs import (
 
 Effect = Literal[
     "raze",
+    "remove-tree",
     "remove",
     "write",
     "commit",
@@ -55,6 +57,7 @@ _TASKS = frozenset({"npm", "yarn", "pnpm", "bun", "make", "just", "mise"})
 _COPIERS = frozenset({"tee", "cp", "mv", "ln"})
 _QUOTERS = frozenset({"echo", "printf", "git", "ls", "grep", "rg"})
 _PUBLISHES = re.compile(r"publish|deploy")
+_FLAGS_OF_RM = re.compile(r"-[a-zA-Z]{0,8}[rR]")
 _PLAIN_MODE = re.compile(r"[ugoa]*\+x|[67][45][45]|600|644")
 
 
@@ -98,7 +101,7 @@ def deeds(simple: Simple, *, moved: bool, downloads: bool) -> list[Effect]:
         found.append("upload")
     if any(path and not SCRATCH.search(path) for path in simple.writes):
         found.append("write")
-    if not found and {"sudo", "doas"} & set(simple.wrapped):
+    if not found and {"sudo", "doas"} & set(simple.wrapped) and program not in HARMLESS:
         found.append("rights")
     return found
 
@@ -109,7 +112,8 @@ def _by_program(simple: Simple, *, moved: bool, downloads: bool) -> list[Effect]
     plain = [word for word in arguments if not word.startswith("-")]
     match program:
         case "rm" | "rmdir" | "unlink" | "shred" | "trash" | "del":
-            return _removed(plain, moved)
+            tree = any(word in ("--recursive", "-r", "-R") or _FLAGS_OF_RM.match(word) for word in arguments)
+            return _removed(plain, moved, tree=tree)
         case "find" if _find_removes(arguments):
             return [] if any(LIGHT.search(word.rstrip("*")) for word in arguments) else _removed(plain[:1], True)
         case "git":
@@ -143,10 +147,12 @@ def _by_program(simple: Simple, *, moved: bool, downloads: bool) -> list[Effect]
     return ["hidden-code"] if hidden else []
 
 
-def _removed(targets: list[str], moved: bool) -> list[Effect]:
+def _removed(targets: list[str], moved: bool, *, tree: bool = False) -> list[Effect]:
     if any(target in RAZED and not (moved and target.strip("./") in ("", "*")) for target in targets):
         return ["raze"]
-    return [] if targets and all(LIGHT.search(target) for target in targets) else ["remove"]
+    return (
+        [] if targets and all(LIGHT.search(target) for target in targets) else ["remove-tree" if tree else "remove"]
+    )
 
 
 def _find_removes(arguments: tuple[str, ...]) -> bool:

@@ -34,6 +34,7 @@ _AFTER_READ = listed(
     """
 )
 _READ_VERBS = listed("read open view show display print")
+_LIGHT_VERBS = frozenset({"make", "set", "use"})
 _BACK = 5
 
 
@@ -46,9 +47,12 @@ def note_drift(call: PastCall, words: Words, action: Action) -> Note | None:
 
 def _undeclared(words: Words, action: Action) -> Note | None:
     """A command has an effect that no word announces."""
-    said = {*words.all, *words.bases}
+    said = _said(words)
+    told = said if words.leaning != "look" else _said(words, verbs=True)
     for effect, saying in SAYINGS.items():
-        if words.leaning not in saying.against or said & saying.announced:
+        if words.leaning not in saying.against or told & saying.verbs:
+            continue
+        if said & saying.subjects and (saying.seen or words.leaning != "look"):
             continue
         for done in action.effects.done:
             if done.effect != effect:
@@ -61,6 +65,16 @@ def _undeclared(words: Words, action: Action) -> Note | None:
     return None
 
 
+def _said(words: Words, *, verbs: bool = False) -> set[str]:
+    """Return the words of a text and their plain forms; with `verbs` without those that stand as nouns."""
+    places = [
+        place
+        for place in range(len(words.all))
+        if not verbs or place == 0 or words.all[place - 1] not in _NOUNS_AFTER or words.all[place].endswith("ing")
+    ]
+    return {word for place in places for word in (words.all[place], words.bases[place])}
+
+
 def _says_change(words: Words) -> bool:
     """Say whether a word of the text speaks of a change that is to be made: `fix it`, and not `the fix`."""
     return any(
@@ -71,7 +85,11 @@ def _says_change(words: Words) -> bool:
 
 def _only_looks(call: PastCall, words: Words, action: Action) -> Note | None:
     """The words only look, or only run tests, and the tool changes something."""
-    if words.leaning not in ("look", "test") or action.kind in ("run", "read", "search", "fetch"):
+    if (
+        words.verb == "test"
+        or words.leaning not in ("look", "test")
+        or action.kind in ("run", "read", "search", "fetch")
+    ):
         return None
     if _says_change(words) or (action.kind == "other" and not changes_by_name(call)):
         return None
@@ -142,7 +160,7 @@ def _is_object(words: Words, mention: Mention, action: Action) -> bool:
                 return _ends_there(words.text, mention)
             if leaning_of(plain) is not None:
                 return False
-        elif leaning_of(plain) == "change" or (
+        elif (leaning_of(plain) == "change" and plain not in _LIGHT_VERBS) or (
             action.kind == "run" and plain in (*_READ_VERBS, "run", "test", "execute", "lint", "check")
         ):
             return action.kind != "run" or not place_word

@@ -7,14 +7,16 @@ from pi_intent.notes.note import Note, quoted
 from pi_intent.notes.words import Words
 from pi_intent.past import PastCall
 
-_TESTING = frozenset(["test", "tests", "testsuite", "suite", "spec", "specs", "lint", "benchmark"])
+_TESTING = frozenset({"test", "tests", "testsuite", "suite", "spec", "specs", "lint", "benchmark", "check"})
 
 
-def promised(words: Words) -> str | None:
+def promised(words: Words, action: Action) -> str | None:
     """Return what an intent says will be done: `test`, `run`, or nothing that could be checked."""
     if not words.known or words.leaning != "test" or words.lead is None:
         return None
-    if words.verb == "test" or not _TESTING.isdisjoint(words.all[words.lead + 1 :]):
+    if words.verb == "test" and action.kind in ("write", "edit"):
+        return None  # to test a thing is also to write a test of it
+    if words.verb == "test" or not _TESTING.isdisjoint(words.bases[words.lead + 1 :]):
         return "test"
     return "run"
 

@@ -9,9 +9,9 @@ from pi_intent.characters import UNSEEN
 
 NoteKind = Literal["vague", "echo", "duplicate", "loop", "drift", "unfulfilled", "copied", "unseen-evidence"]
 """`vague`: general words only · `echo`: the command or path over again · `duplicate`: an earlier call over again,
-with nothing changed in between · `loop`: three times in a row · `drift`: the words say one thing, the call does another ·
-`unfulfilled`: says test or run, and nothing of the kind follows · `copied`: a text of ours or of the user's ·
-`unseen-evidence`: the rationale names a file that no earlier call could have shown."""
+with nothing changed in between · `loop`: three times in a row · `drift`: the words say one thing, the call does
+another · `unfulfilled`: says test or run, and nothing of the kind follows · `copied`: a text of ours or of the
+user's · `unseen-evidence`: the rationale names a file that no earlier call could have shown."""
 
 KINDS: tuple[NoteKind, ...] = (
     "drift",

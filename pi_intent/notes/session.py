@@ -71,7 +71,7 @@ def notes_of(calls: Sequence[PastCall], *, exists: Exists | None = None) -> dict
         session._add(call, action)
         if call.status in ("rejected", "denied", "cancelled"):
             continue
-        promise = None if words is None else promised(words)
+        promise = None if words is None else promised(words, action)
         if promise is not None:
             open_promises[call.id] = (call, promise)
         if open_promises:

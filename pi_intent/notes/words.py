@@ -30,10 +30,12 @@ _LOOK = listed(
 _TEST = listed("benchmark compile execute exercise lint profile rerun re-run run test typecheck")
 _CHANGE = listed(
     """
-    add adjust alter append apply bump change clean comment commit configure convert copy correct create
-    delete deploy disable document drop edit enable erase expand extend extract fix format generate implement
+    add adjust alter append apply bump change clean clear comment
+    commit configure convert copy correct create
+    delete deploy disable document drop edit enable erase expand extend extract
+    fix flush free format generate implement
     improve initialise initialize insert install integrate introduce log make merge migrate modify move
-    overwrite patch port publish push record refactor register remove rename reorganise reorganize repair
+    overwrite patch port publish prune purge push record refactor register remove rename reorganise reorganize repair
     replace reset resolve restore restructure revert rewrite save set simplify stage store strip swap tidy
     tweak undo uninstall update upgrade wipe wire wrap write
     """
@@ -135,18 +137,22 @@ def base(word: str) -> str:
     return _IRREGULAR.get(word, word)
 
 
+_OPENED = frozenset({"pull", "pr", "issue", "ticket", "port", "connection"})
 _IRREGULAR = {"wrote": "write", "written": "write", "ran": "run", "found": "find", "saw": "see", "sent": "send"}
 
 
 def words_of(text: str) -> Words:
-    """Return the words of a text in lower case, and what can be told of them."""
-    words = tuple(_plain(word) for word in _WORD.findall(text))
+    """Return the words of a text in lower case, and what can be told of them; names of files are no words."""
+    prose = _TOKEN.sub(lambda token: " " if is_file(token[0].rstrip(_ENDS)) else token[0], text)
+    words = tuple(_plain(word) for word in _WORD.findall(prose))
     bases = tuple(map(base, words))
     lead = next((place for place, word in enumerate(words) if word not in _OPENERS), None)
     if lead is not None and bases[lead] in ("try", "continue", "begin", "proceed") and lead + 1 < len(bases):
         after = next((place for place in range(lead + 1, len(words)) if words[place] not in _OPENERS), None)
         lead = after if after is not None and bases[after] in _LEANINGS else lead
     leaning = None if lead is None else _LEANINGS.get(bases[lead])
+    if lead is not None and bases[lead] == "open" and not _OPENED.isdisjoint(words):
+        leaning = "other"
     return Words(text, words, bases, lead, leaning, _is_known(text, words))
 
 
@@ -190,15 +196,13 @@ def is_file(path: str) -> bool:
     if len(path) > 1024 or "://" in path or path.startswith(("-", "@", "www.")):
         return False
     name = last_part(path)
-    if name in _NO_FILES:
+    if not name or name in _NO_FILES:
         return False
     ending = _ENDING.search(name)
     if ending is not None and ending[1] in _ENDINGS and ending.start() > 0:
         # `theme.dim()` and `fs.rs` in prose are rare enough; `v1.r` and `e.g` are not files
         return len(ending[1]) > 1 or "/" in path or len(name) > 4
-    return ((path.rpartition("/")[2] if name.startswith(".") else path).upper() == path and name in _NAMES) or (
-        name in _NAMES and name.startswith(".")
-    )
+    return name in _NAMES and (name[0] == "." or path.rstrip("/")[-len(name)].isupper())
 
 
 def last_part(path: str) -> str:
