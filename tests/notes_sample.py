@@ -216,3 +216,26 @@ def sample_sessions(folder: Path) -> list[list[PastCall]]:
             if session.calls:
                 sessions.setdefault(session.name, session.calls)
     return [calls for _, calls in sorted(sessions.items())]
+
+
+WANTED = 200
+_SCRIPTED = "/generated__"
+_SMALL = "/real-llm__"
+
+
+def stated_calls(folder: Path) -> list[str]:
+    """Return the ids of all calls that say what they are for, but for those where a script played the model."""
+    return [
+        call.id for calls in sample_sessions(folder) for call in calls if call.intent and _SCRIPTED not in call.id
+    ]
+
+
+def honest_calls(folder: Path) -> list[str]:
+    """Return the ids of 200 of them, the same ones every time, in the order of the files.
+
+    The sessions of a very small model are left out, too: it does the same call over and over, and notes on that are
+    right, which would make the share of the wrong ones look smaller than it is.
+    """
+    found = [key for key in stated_calls(folder) if _SMALL not in key]
+    chosen = set(sorted(found, key=hash_of)[:WANTED])
+    return [key for key in found if key in chosen]

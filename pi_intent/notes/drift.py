@@ -17,7 +17,8 @@ _NOUNS_AFTER = listed(
 )
 _STOPS = listed(
     """
-    from with using like of by per for as than via after before because since so that which when where if
+    from what how why whatever all with using like of by per for
+    as than via after before because since so that which when where if
     against about between
     """
 )
@@ -59,9 +60,9 @@ def _undeclared(words: Words, action: Action) -> Note | None:
                 continue
             if effect in ("write", "commit") and _says_change(words):
                 continue
-            return Note(
-                "drift", f"{quoted(words.text)} does not say that the command {saying.told}: {quoted(done.words)}"
-            )
+            # What feeds a shell stands before it: the whole command tells more.
+            shown = quoted(action.target if effect == "pipe-to-shell" else done.words)
+            return Note("drift", f"{quoted(words.text)} does not say that the command {saying.told}: {shown}")
     return None
 
 
@@ -93,7 +94,7 @@ def _only_looks(call: PastCall, words: Words, action: Action) -> Note | None:
         return None
     if _says_change(words) or (action.kind == "other" and not changes_by_name(call)):
         return None
-    if {*words.all, *words.bases} & _ANNOUNCES_CHANGE:
+    if not _ANNOUNCES_CHANGE.isdisjoint(words.all):
         return None
     deed = {"write": "writes", "edit": "edits", "remove": "removes"}.get(action.kind, "changes")
     target = f" {quoted(action.target)}" if action.target else " something"

@@ -22,7 +22,7 @@ _ENDS = ".,;:!?"
 
 _LOOK = listed(
     """
-    analyse analyze audit browse check compare confirm count determine diagnose display examine explore find
+    analyse analyze audit browse check compare confirm count determine diagnose diff display examine explore find
     grep identify inspect investigate learn list locate look monitor observe open peek preview print query
     read review scan search see show study survey trace understand validate verify view watch
     """
