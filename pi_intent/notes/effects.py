@@ -6,6 +6,7 @@ What is not known to be harmless counts as a program that may do anything, and n
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from pi_intent.notes.commands import Simple, split
@@ -57,8 +58,20 @@ class Effects(NamedTuple):
     shows: Shows = "nothing"
 
 
+_SHORT = 400  # characters: commands of this length come again and again
+
+
 def effects_of(command: str) -> Effects:
     """Return what a command does."""
+    return _known(command) if len(command) <= _SHORT else _read(command)
+
+
+@lru_cache(maxsize=2048)
+def _known(command: str) -> Effects:
+    return _read(command)
+
+
+def _read(command: str) -> Effects:
     parts: list[Effects] = []
     moved = downloads = False
     for simple in split(command):

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pi_intent.notes.actions import Action
 from pi_intent.notes.note import Note, quoted
 from pi_intent.notes.words import Words
 from pi_intent.past import PastCall
 
+Promise = Literal["test", "run"]
+"""What an intent says will be done, where that can be checked."""
+
 _TESTING = frozenset({"test", "tests", "testsuite", "suite", "spec", "specs", "lint", "benchmark", "check"})
 
 
-def promised(words: Words, action: Action) -> str | None:
+def promised(words: Words, action: Action) -> Promise | None:
     """Return what an intent says will be done: `test`, `run`, or nothing that could be checked."""
     if not words.known or words.leaning != "test" or words.lead is None:
         return None
@@ -21,7 +26,7 @@ def promised(words: Words, action: Action) -> str | None:
     return "run"
 
 
-def keeps(promise: str, action: Action) -> bool:
+def keeps(promise: Promise, action: Action) -> bool:
     """Say whether a call does something of the kind that was promised, or may do it."""
     if action.hidden or action.kind in ("other", "fetch"):
         return True
@@ -30,7 +35,7 @@ def keeps(promise: str, action: Action) -> bool:
     return promise == "run" or action.effects.tests or action.effects.runs
 
 
-def note_unfulfilled(call: PastCall, promise: str) -> Note:
+def note_unfulfilled(call: PastCall, promise: Promise) -> Note:
     """Return the note on a promise that nothing kept."""
     what = "tests anything" if promise == "test" else "runs anything"
     return Note("unfulfilled", f"{quoted(call.intent or '')} says so, but neither this call nor a later one {what}")

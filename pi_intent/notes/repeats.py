@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass, field
 
 from pi_intent.notes.actions import Action
@@ -25,11 +24,10 @@ class Repeats:
     rows: dict[str, tuple[bytes, int]] = field(default_factory=dict)
     """By agent: the last call, and how many of the same stand in a row up to it."""
 
-    def note(self, call: PastCall, action: Action) -> Note | None:
-        """Return the note on a call that comes next."""
+    def note(self, call: PastCall, action: Action, key: bytes) -> Note | None:
+        """Return the note on a call that comes next; `key` is that of `key_of`."""
         if call.intent is None or action.effects.waits:
             return None
-        key = _key(call)
         last, row = self.rows.get(call.agent, (b"", 0))
         if last == key and row + 1 >= IN_A_ROW:
             return Note(
@@ -42,9 +40,8 @@ class Repeats:
             )
         return None
 
-    def add(self, call: PastCall, action: Action) -> None:
+    def add(self, call: PastCall, action: Action, key: bytes) -> None:
         """Remember a call that is over."""
-        key = _key(call)
         last, row = self.rows.get(call.agent, (b"", 0))
         self.rows[call.agent] = (key, row + 1 if last == key else 1)
         if call.status in ("rejected", "denied"):
@@ -58,10 +55,11 @@ class Repeats:
             self.done[key] = self.changed
 
 
-def _key(call: PastCall) -> bytes:
+def key_of(call: PastCall) -> bytes:
+    """Return what two calls have in common where one repeats the other."""
     try:
-        args = json.dumps(call.args, sort_keys=True, check_circular=False)
-    except (ValueError, TypeError, RecursionError):
+        args = repr(sorted(call.args.items()))
+    except (ValueError, RecursionError):  # nested too deeply, or a number too large
         args = ""
     words = " ".join((call.intent or "").lower().split())
     whole = "\0".join((call.tool_source or "", call.tool, words, args))

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from pi_intent.notes.actions import Action, action_of
 from pi_intent.notes.drift import note_drift
 from pi_intent.notes.evidence import Exists, Seen
-from pi_intent.notes.following import keeps, note_unfulfilled, promised
+from pi_intent.notes.following import Promise, keeps, note_unfulfilled, promised
 from pi_intent.notes.note import KINDS, Note
-from pi_intent.notes.repeats import Repeats
+from pi_intent.notes.repeats import Repeats, key_of
 from pi_intent.notes.wording import note_echo, note_vague
 from pi_intent.notes.words import Words, words_of
 from pi_intent.past import PastCall
@@ -30,27 +30,27 @@ class SessionNotes:
 
     def on(self, call: PastCall) -> tuple[Note, ...]:
         """Return the notes on the next call; `unfulfilled` is not among them."""
-        return self._on(call, action_of(call), _words(call))
+        return self._on(call, action_of(call), _words(call), key_of(call))
 
     def add(self, call: PastCall) -> None:
         """Remember a call that is over, or that runs."""
-        self._add(call, action_of(call))
+        self._add(call, action_of(call), key_of(call))
 
-    def _on(self, call: PastCall, action: Action, words: Words | None) -> tuple[Note, ...]:
+    def _on(self, call: PastCall, action: Action, words: Words | None, key: bytes) -> tuple[Note, ...]:
         found: list[Note | None] = [self._seen.note(call, action, self._exists)]
         if words is not None:
             copied = Note("copied", "the intent is a text of pi-intent's or of the user's, word for word")
             found += [
                 note_drift(call, words, action),
-                self._repeats.note(call, action),
+                self._repeats.note(call, action, key),
                 copied if "copied" in call.flags else None,
                 note_echo(words, action),
                 note_vague(words),
             ]
         return in_order(note for note in found if note is not None)
 
-    def _add(self, call: PastCall, action: Action) -> None:
-        self._repeats.add(call, action)
+    def _add(self, call: PastCall, action: Action, key: bytes) -> None:
+        self._repeats.add(call, action, key)
         self._seen.add(call, action)
 
 
@@ -62,24 +62,24 @@ def notes_of(calls: Sequence[PastCall], *, exists: Exists | None = None) -> dict
     """
     session = SessionNotes(exists=exists)
     found: dict[str, tuple[Note, ...]] = {}
-    open_promises: dict[str, tuple[PastCall, str]] = {}
+    pending: dict[Promise, list[PastCall]] = {"test": [], "run": []}
     for call in calls:
-        action, words = action_of(call), _words(call)
-        notes = session._on(call, action, words)
+        action, words, key = action_of(call), _words(call), key_of(call)
+        notes = session._on(call, action, words, key)
         if notes:
             found[call.id] = notes
-        session._add(call, action)
+        session._add(call, action, key)
         if call.status in ("rejected", "denied", "cancelled"):
             continue
         promise = None if words is None else promised(words, action)
         if promise is not None:
-            open_promises[call.id] = (call, promise)
-        if open_promises:
-            kept = {wanted for wanted in ("test", "run") if keeps(wanted, action)}
-            if kept:
-                open_promises = {key: given for key, given in open_promises.items() if given[1] not in kept}
-    for key, (call, promise) in open_promises.items():
-        found[key] = in_order((*found.get(key, ()), note_unfulfilled(call, promise)))
+            pending[promise].append(call)
+        for kind, waiting in pending.items():
+            if waiting and keeps(kind, action):
+                waiting.clear()
+    for kind, waiting in pending.items():
+        for call in waiting:
+            found[call.id] = in_order((*found.get(call.id, ()), note_unfulfilled(call, kind)))
     return found
 
 

@@ -49,6 +49,8 @@ def note_vague(words: Words) -> Note | None:
         return None
     if len(words.text) > _MOST or any(sign.isalpha() and not sign.isascii() for sign in words.text):
         return None
+    if not (words.all[0] in _GENERAL or words.bases[0] in _GENERAL or is_opener(words.all[0])):
+        return None
     general = all(
         word in _GENERAL or base in _GENERAL or is_opener(word)
         for word, base in zip(words.all, words.bases, strict=True)

@@ -143,7 +143,11 @@ _IRREGULAR = {"wrote": "write", "written": "write", "ran": "run", "found": "find
 
 def words_of(text: str) -> Words:
     """Return the words of a text in lower case, and what can be told of them; names of files are no words."""
-    prose = _TOKEN.sub(lambda token: " " if is_file(token[0].rstrip(_ENDS)) else token[0], text)
+    prose = text
+    if "." in text:
+        prose = _TOKEN.sub(
+            lambda token: " " if "." in token[0] and is_file(token[0].rstrip(_ENDS)) else token[0], text
+        )
     words = tuple(_plain(word) for word in _WORD.findall(prose))
     bases = tuple(map(base, words))
     lead = next((place for place, word in enumerate(words) if word not in _OPENERS), None)
@@ -181,7 +185,10 @@ def files_in(text: str) -> tuple[Mention, ...]:
     """Return the files that a text names, in order; at most 64 of them."""
     found: list[Mention] = []
     for match in _TOKEN.finditer(text):
-        token = match[0].rstrip(_ENDS)
+        token = match[0]
+        if "." not in token and token.lower() not in _NAMES and "/" not in token:
+            continue
+        token = token.rstrip(_ENDS)
         line = _LINE.search(token)
         path = (token[: line.start()] if line is not None else token).rstrip(_ENDS)
         if is_file(path):
@@ -193,6 +200,8 @@ def files_in(text: str) -> tuple[Mention, ...]:
 
 def is_file(path: str) -> bool:
     """Say whether a word is the name of a file by its looks: a known ending, or a name that only files have."""
+    if path.islower() and "." not in path:
+        return False
     if len(path) > 1024 or "://" in path or path.startswith(("-", "@", "www.")):
         return False
     name = last_part(path)
