@@ -2,32 +2,60 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
-from pydantic import TypeAdapter
-from rich.console import Console
-from rich.text import Text
 
+from pi_intent.cli.asking import FAILED, OUTCOMES, Asked, nothing_found
 from pi_intent.cli.console import complain, json_text, shown_json
+from pi_intent.cli.progress import opened_index
 from pi_intent.cli.session_choice import choose_session
-from pi_intent.ledger.calls import LedgerCall, Reading, read_ledger
-from pi_intent.ledger.entries import CallEntry, DoneEntry
+from pi_intent.ledger.calls import LedgerCall
+from pi_intent.ledger.entries import entry_json
+from pi_intent.ledger.index import Filter, Index
 from pi_intent.ledger.location import LedgerLocation, find_ledger
 from pi_intent.ledger.reader import Problem
-from pi_intent.render.sessions import group_by_session, of_session, session_ids
-from pi_intent.render.timeline import print_timeline
+from pi_intent.render.sessions import group_by_session
+from pi_intent.render.timeline import Line, aim, folded, short_id, stated, timeline, write_lines
 
 SHOWN = 50
 _MOST_PROBLEMS = 10
+_MOST_OPEN = 5
+_WHOLE = 16_384  # columns
 
 
 @click.command()
 @click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
+@click.option(
+    "--tool",
+    "tools",
+    metavar="GLOB",
+    multiple=True,
+    help='Only calls of this tool: "bash", "mcp__*", "github/*" for all of a server; - and _ are alike. Repeatable.',
+)
+@click.option(
+    "--path",
+    "paths",
+    metavar="PATH",
+    multiple=True,
+    help='Only calls that were aimed at this file or changed it: a path, a folder, a name, or a glob such as "*.py".'
+    " Repeatable.",
+)
+@click.option(
+    "--status", "outcomes", type=click.Choice(OUTCOMES), multiple=True, help="Only calls that ended so. Repeatable."
+)
+@click.option("--failed", is_flag=True, help=f"Only what went wrong: {', '.join(sorted(FAILED))}.")
+@click.option("--since", metavar="TIME", help='Only calls from then on: "2 hours ago", "90m", "yesterday", a date.')
+@click.option(
+    "--grep",
+    metavar="TEXT",
+    help="Only calls where this stands in the intent, rationale, target, outcome, facts or error, as they are shown:"
+    " a regular expression, in capitals or not.",
+)
 @click.option(
     "--limit",
     metavar="N",
@@ -35,15 +63,27 @@ _MOST_PROBLEMS = 10
     help=f"Only the last N calls, 0 for all of them.  [default: {SHOWN}; all with --json]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
-def log(session: str | None, limit: int | None, as_json: bool) -> None:
+def log(
+    session: str | None,
+    tools: tuple[str, ...],
+    paths: tuple[str, ...],
+    outcomes: tuple[str, ...],
+    failed: bool,
+    since: str | None,
+    grep: str | None,
+    limit: int | None,
+    as_json: bool,
+) -> None:
     """Show what was done in this project, and why: the ledger's calls by session, the newest last.
 
     Each call has its time, the intent as the model stated it (nothing here checks whether it is true), the evidence
-    that the model named, the tool and what it was aimed at, and what came of it. A call without an end is "running"
-    while its agent is, and "open" where the process ended under it. What could not be read of the ledger is told on
-    standard error.
+    that the model named, the tool and what it was aimed at, and what came of it. Under the time stands the end of its
+    id: "pi-intent show" tells everything about it. Calls of one message of the model stand together. A call without
+    an end is "running" while its agent is, and "open" where the process ended under it. What could not be read of the
+    ledger is told on standard error.
 
-    A project without a ledger is told on standard error and is no failure; a session that is not there is one.
+    Filters combine: a call is shown where all of them fit. Where none does, that is told, and is no failure; a
+    session that is not there is one. On a terminal, what is longer than it goes through your PAGER.
 
     With --json it is one document, a call a line, with the ledger's own records:
 
@@ -56,56 +96,103 @@ def log(session: str | None, limit: int | None, as_json: bool) -> None:
     \b
     Examples:
       pi-intent log
+      pi-intent log --failed --since yesterday
+      pi-intent log --path src/pay.py --tool edit --tool write
       pi-intent log --session 01J8 --limit 0
-      pi-intent log --json | jq '.calls[].call.intent'
+      pi-intent log --grep "retry|again" --json | jq '.calls[].call.intent'
     """
     location = find_ledger(Path(), os.environ)
-    gc.disable()  # all that is read is kept, and looking through it again and again takes most of the time
-    try:
-        reading = read_ledger(location.root)
-    finally:
-        gc.freeze()
-        gc.enable()
-    if session is not None:
-        reading = of_session(reading, choose_session(session, session_ids(reading), location.segments))
-    if as_json:
-        _print_json(location, reading, limit or 0)
-    else:
-        _print(location, reading, SHOWN if limit is None else limit)
-        _report(reading)
+    asked = Asked(tools=tools, paths=paths, outcomes=outcomes, failed=failed, since=since, grep=grep)
+    wanted = asked.filter(location.project)  # what cannot be read is told before anything is looked for
+    with opened_index(location.root) as index:
+        if session is not None:
+            session = choose_session(session, index.session_ids(), location.segments)
+            asked, wanted = replace(asked, session=session), replace(wanted, session=session)
+        if as_json:
+            _print_json(location, index, wanted, limit or None)
+        else:
+            _print(location, index, asked, wanted, SHOWN if limit is None else limit)
+            _report(index, session)
 
 
-def _print(location: LedgerLocation, reading: Reading, limit: int) -> None:
-    if not reading.calls:
-        what = "Sessions began here, but no call was recorded" if reading.sessions else "No call is recorded here yet"
+def _print(location: LedgerLocation, index: Index, asked: Asked, wanted: Filter, limit: int) -> None:
+    counts = index.counts(wanted)
+    if not counts:
+        if index.counts() and asked != Asked(session=asked.session):
+            complain(nothing_found(index, asked, location.project))
+            return
+        what = "Sessions began here, but no call was recorded" if index.sessions() else "No call is recorded here yet"
         why = f" ({location.note})" if location.note is not None else f" (looked in {location.segments})"
         complain(f'{what}{why}. Let an agent with pi-intent work here, or watch "pi-intent demo".')
         return
+    calls = [*index.calls(wanted, limit=limit or None)]
+    lines = [*_earlier(sum(counts.values()) - len(calls))]
+    groups = group_by_session(calls, index.sessions(), counts)
+    if not is_drawn():
+        write_lines(sys.stdout, lines)
+        write_lines(sys.stdout, timeline(groups, label=_WHOLE))
+        write_lines(sys.stdout, _left_open(index, wanted, calls))
+        return
+    from rich.console import Console  # only where something is drawn
+
+    from pi_intent.cli.paging import show
+
     console = Console(markup=False, emoji=False, highlight=False)
-    earlier = len(reading.calls) - limit if limit else 0
-    if earlier > 0:
-        calls = "call is" if earlier == 1 else "calls are"
-        console.print(Text(f"{earlier} earlier {calls} not shown; --limit 0 shows all\n", "dim"), soft_wrap=True)
-    print_timeline(console, group_by_session(reading, limit=limit or None))
+    lines += [*timeline(groups), *_left_open(index, wanted, calls)]
+    show(console, folded(console, lines), newest_last=True)
 
 
-def _report(reading: Reading) -> None:
+def is_drawn() -> bool:
+    """Is standard output drawn on, and not only written to? As Rich decides it."""
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def _earlier(count: int) -> Iterator[Line]:
+    if count > 0:
+        calls = "call is" if count == 1 else "calls are"
+        yield Line(((f"{count} earlier {calls} not shown; --limit 0 shows all", "dim"),), lead=None)
+        yield Line(lead=None)
+
+
+def _left_open(index: Index, wanted: Filter, shown: Sequence[LedgerCall]) -> Iterator[Line]:
+    """Name the calls that were left open and are not among those that are shown: nobody may ever have looked."""
+    if wanted.outcomes and "open" not in wanted.outcomes:
+        return
+    opened = replace(wanted, outcomes=frozenset({"open"}))
+    shown_open = sum(call.state == "open" for call in shown)
+    earlier = sum(index.counts(opened).values()) - shown_open
+    if earlier <= 0:
+        return
+    # They are the last ones: those that are shown come after them.
+    found = [*index.calls(opened, limit=_MOST_OPEN + shown_open)][: min(earlier, _MOST_OPEN)]
+    calls = "call was" if earlier == 1 else "calls were"
+    yield Line(lead=None)
+    yield Line(((f"{earlier} earlier {calls} left open: the process ended under it", "yellow"),), lead=None)
+    for call in found:
+        if call.call is not None:
+            yield Line(((f"{short_id(call.id)}  ", "dim"), *stated(call.call, _WHOLE)), lead=None, cut=True)
+            yield Line((((" " * 10) + aim(call.call, call.call.args), "dim"),), lead=None, cut=True)
+    if earlier > _MOST_OPEN:
+        yield Line(((f"{earlier - _MOST_OPEN} more: pi-intent log --status open", "dim"),), lead=None)
+
+
+def _report(index: Index, session: str | None) -> None:
     """Tell on standard error what could not be read, each thing once."""
-    sentences = [*dict.fromkeys(problem.text for problem in reading.problems)]
+    sentences = [*dict.fromkeys(problem.text for problem in index.problems(session=session))]
     for sentence in sentences[:_MOST_PROBLEMS]:
         complain(f"Not read: {sentence}")
     if len(sentences) > _MOST_PROBLEMS:
         complain(f"Not read: {len(sentences) - _MOST_PROBLEMS} more; --json lists all of them")
-    for (version, kind), count in reading.others.items():
+    for (version, kind), count in index.others().items():
         complain(f"Skipped: {count} of the kind {kind} (version {version}), which this pi-intent does not know")
 
 
-def _print_json(location: LedgerLocation, reading: Reading, limit: int) -> None:
+def _print_json(location: LedgerLocation, index: Index, wanted: Filter, limit: int | None) -> None:
     """Print the document with each call on a line of its own, as `grep` likes it, without holding it whole."""
     sys.stdout.write(f'{{"ledger":{json_text(str(location.segments))},"calls":[')
-    _write_items(_call(call) for call in reading.calls[-limit:])
+    _write_items(call_json(call) for call in index.calls(wanted, limit=limit))
     sys.stdout.write('],"problems":[')
-    _write_items(_problem(problem) for problem in reading.problems)
+    _write_items(_problem(problem) for problem in index.problems(session=wanted.session))
     sys.stdout.write("]}\n")
 
 
@@ -116,13 +203,10 @@ def _write_items(items: Iterable[str]) -> None:
         separator = ",\n"
 
 
-_CALL: TypeAdapter[CallEntry] = TypeAdapter(CallEntry)
-_DONE: TypeAdapter[DoneEntry] = TypeAdapter(DoneEntry)
-
-
-def _call(call: LedgerCall) -> str:
-    begun = "null" if call.call is None else shown_json(_CALL.dump_json(call.call, by_alias=True).decode())
-    ended = "null" if call.done is None else shown_json(_DONE.dump_json(call.done, by_alias=True).decode())
+def call_json(call: LedgerCall) -> str:
+    """Return a call as JSON text: its state and the ledger's own two records."""
+    begun = "null" if call.call is None else shown_json(entry_json(call.call))
+    ended = "null" if call.done is None else shown_json(entry_json(call.done))
     return f'{{"id":{json_text(call.id)},"state":{json_text(call.state)},"call":{begun},"done":{ended}}}'
 
 

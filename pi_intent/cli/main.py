@@ -84,6 +84,12 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
             example="pi-intent log --limit 10",
         ),
         Listed(
+            name="show",
+            module="pi_intent.cli.show",
+            summary="Everything about one call.",
+            example="pi-intent show 4F2A9C1B",
+        ),
+        Listed(
             name="tail",
             module="pi_intent.cli.tail",
             summary="Watch it happen, from another terminal.",

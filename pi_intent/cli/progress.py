@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from typing import TextIO
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
 
 from pi_intent.ledger.reader import Line
+
+if TYPE_CHECKING:
+    from pi_intent.ledger.index import Index
 
 PATIENCE_SECONDS = 1.0
 _LINES_BETWEEN = 512
@@ -40,6 +44,11 @@ class Progress:
         self._before += end
         self._look(self._before)
 
+    def at(self, done: int, total: int) -> None:
+        """Say how many bytes of how many are done, where that is known from elsewhere."""
+        self._total = total
+        self._look(done)
+
     def close(self) -> None:
         """Wipe the line."""
         if self._shown:
@@ -58,3 +67,17 @@ class Progress:
         with suppress(OSError):
             self._stream.write(text)
             self._stream.flush()
+
+
+@contextmanager
+def opened_index(root: Path) -> Iterator[Index]:
+    """Open the index of a ledger, and show how far it is where making it takes a while."""
+    from pi_intent.ledger.index import open_index
+
+    progress = Progress("Reading the ledger:", 0)
+    try:
+        index = open_index(root, progress=progress.at)
+    finally:
+        progress.close()
+    with index:
+        yield index

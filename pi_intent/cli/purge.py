@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -13,13 +12,13 @@ from typing import Any
 import click
 
 from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.moments import read_date, stated
 from pi_intent.labels.printable import printable
+from pi_intent.ledger.index.place import drop_index
 from pi_intent.ledger.location import LedgerLocation, find_ledger
 from pi_intent.ledger.purge import Plan, Stay, Survey, left_open, plan, remove_segment, survey
 from pi_intent.ledger.reader import Segment, read_segments
 from pi_intent.settings import FOREVER, days_of, load_settings, project_root
-
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2})?(Z|[+-]\d{2}:\d{2})?)?")
 
 _WHY: dict[Stay, str] = {
     "running": "it is of a session that still runs",
@@ -78,7 +77,7 @@ def purge(before: str | None, dry_run: bool, as_json: bool) -> None:
     limit = _kept_since(now, os.environ) if before is None else _parsed(before, now)
     outcome = _Outcome()
     if limit is not None:
-        time = limit.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        time = stated(limit)
         surveys: list[Survey] = []
         for found in read_segments(location.root):
             if isinstance(found, Segment):
@@ -86,6 +85,8 @@ def purge(before: str | None, dry_run: bool, as_json: bool) -> None:
             else:
                 complain(f"Kept: {found.text}")
         _carry_out(plan(surveys, before=time), outcome, dry_run=dry_run)
+        if outcome.removed and not dry_run:
+            drop_index(location.root)  # it repeats what was removed, and is made anew when it is asked
     else:
         time = None
         complain('Nothing is removed: the setting keep is "forever". Say what is old with --before, or set keep.')
@@ -113,16 +114,13 @@ def _parsed(before: str, now: datetime) -> datetime:
     text = before.strip()
     if (ago := _ago(now, text.lower())) is not None:
         return ago
-    try:
-        if not _DATE.fullmatch(text):
-            raise ValueError(text)
-        limit = datetime.fromisoformat(text).astimezone(UTC)
-    except (ValueError, OverflowError) as error:
+    limit = read_date(text)
+    if limit is None:
         shown = printable(before, width=60)
         raise click.BadParameter(
             f'{shown!r} is no day such as 2030-01-31, and no age in days or weeks such as "90d" or "12w".',
             param_hint="--before",
-        ) from error
+        )
     if limit > now:
         raise click.BadParameter(f"{text} is still to come, so all there is would go.", param_hint="--before")
     return limit

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -25,6 +24,8 @@ def choose_session(wanted: str, ids: Sequence[str], segments: Path) -> str:
         raise PiIntentError(f"{len(matching)} sessions begin with {wanted}: {_listed(matching)}; give more of the id")
     if not ids:
         raise PiIntentError(f"there is no session {wanted}: no session is recorded in {segments}")
+    import difflib  # only where an id is wrong
+
     nearest = difflib.get_close_matches(wanted, ids, n=_MOST_SESSIONS, cutoff=0.4)
     hint = f"the nearest are {_listed(nearest)}" if nearest else f"the latest are {_listed(ids)}"
     raise PiIntentError(f"there is no session {wanted} in {segments}; {hint}")

@@ -14,13 +14,21 @@ CallState = Literal["running", "open", "settled"]
 """`running`: begun, and its writer lives · `open`: begun, and the process ended under it · `settled`: it ended."""
 
 
+UNKNOWN = ""
+"""The session of a call whose beginning is missing, in a segment that does not say whose it is."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerCall:
-    """One call of the ledger. `call` is None where only its end was found, `done` where only its beginning was."""
+    """One call of the ledger. `call` is None where only its end was found, `done` where only its beginning was.
+
+    `session` is what its beginning says, or else the segment with its end; UNKNOWN where neither does.
+    """
 
     id: str
     state: CallState
     path: Path
+    session: str = UNKNOWN
     call: CallEntry | None = None
     done: DoneEntry | None = None
 
@@ -67,10 +75,19 @@ def read_ledger(root: Path, *, session: str | None = None) -> Reading:
         done = ended.pop(call_id, None)
         state: CallState = "settled" if done is not None else "running" if segment.running else "open"
         reading.calls.append(
-            LedgerCall(id=call_id, state=state, path=segment.path, call=call, done=None if done is None else done[0])
+            LedgerCall(
+                id=call_id,
+                state=state,
+                path=segment.path,
+                session=call.session,
+                call=call,
+                done=None if done is None else done[0],
+            )
         )
+    owners = {entry.writer: entry.session for entry in reading.sessions}
     for call_id, (end, segment) in ended.items():
-        reading.calls.append(LedgerCall(id=call_id, state="settled", path=segment.path, done=end))
+        owner = owners.get(segment.path.stem.rpartition(".")[2], UNKNOWN)
+        reading.calls.append(LedgerCall(id=call_id, state="settled", path=segment.path, session=owner, done=end))
     reading.calls.sort(key=lambda call: (call.ts, 0 if call.call is None else call.call.seq, call.id))
     return reading
 

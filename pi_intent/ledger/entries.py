@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
-
-from pydantic import BeforeValidator, Discriminator, TypeAdapter, ValidationError
-from pydantic.alias_generators import to_camel
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pi_intent.events import FileChange, OutcomePatch
-from pi_intent.ledger.record import VERSION
+from pi_intent.ledger.version import VERSION
 from pi_intent.types import IntentSource, JSONObject, Policy, Profile, Status
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,8 +69,16 @@ class CallEntry:
     hash: str
 
 
+class _WithoutCount:
+    """Takes the end off a long list of files: `{"more": N}` is no file."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        from pydantic_core.core_schema import no_info_before_validator_function
+
+        return no_info_before_validator_function(_without_count, handler(source))
+
+
 def _without_count(files: Any) -> Any:
-    # A long list ends with {"more": N}, which is no file.
     if isinstance(files, list) and files and isinstance(files[-1], dict) and "more" in files[-1]:
         return files[:-1]
     return files
@@ -91,7 +100,7 @@ class DoneEntry:
     outcome_patch: OutcomePatch | None
     facts: str | None
     error: str | None
-    files: Annotated[tuple[FileChange, ...], BeforeValidator(_without_count)]
+    files: Annotated[tuple[FileChange, ...], _WithoutCount()]
     ran_args: JSONObject | None
     bytes_in: int | None
     bytes_out: int
@@ -110,23 +119,110 @@ class OtherEntry:
 
 type Entry = SessionEntry | CallEntry | DoneEntry | OtherEntry
 
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
+
+
 for _class in (SessionEntry, CallEntry, DoneEntry):
-    _class.__pydantic_config__ = {"alias_generator": to_camel, "extra": "ignore"}  # type: ignore[union-attr]
+    _class.__pydantic_config__ = {"alias_generator": _camel, "extra": "ignore"}  # type: ignore[union-attr]
 
 _KINDS = frozenset({"session", "call", "done"})
 
-# Parsing and checking in one go: measured, this costs less than `json.loads` alone.
-_ADAPTER: TypeAdapter[SessionEntry | CallEntry | DoneEntry] = TypeAdapter(
-    Annotated[SessionEntry | CallEntry | DoneEntry, Discriminator("t")]
-)
+
+@cache
+def _adapter() -> TypeAdapter[SessionEntry | CallEntry | DoneEntry]:
+    # Loaded where a line is checked: who looks at lines that were checked before does without, and is there sooner.
+    from pydantic import Discriminator, TypeAdapter
+
+    # Parsing and checking in one go: measured, this costs less than `json.loads` alone.
+    return TypeAdapter(Annotated[SessionEntry | CallEntry | DoneEntry, Discriminator("t")])
 
 
 def parse_entry(line: bytes) -> Entry | str:
     """Return what a line says, or a sentence on why it is no record."""
     try:
-        return _ADAPTER.validate_json(line)
-    except ValidationError as error:
+        entry: SessionEntry | CallEntry | DoneEntry = _adapter().validator.validate_json(line)
+        return entry
+    except ValueError as error:
         return _other(line) or _reason(error)
+
+
+def entry_json(entry: CallEntry | DoneEntry) -> str:
+    """Return a record as JSON text with the names that the ledger uses."""
+    return _adapter().dump_json(entry, by_alias=True).decode()
+
+
+def reread_call(line: bytes) -> CallEntry:
+    """Return the entry of a line that `parse_entry` took for a call: the same one, without checking it again."""
+    data: dict[str, Any] = json.loads(line.decode())
+    if not (type(data["turn"]) is type(data["seq"]) is int):  # checking makes a number of one that is written as text
+        entry = parse_entry(line)
+        if isinstance(entry, CallEntry):
+            return entry
+    return CallEntry(
+        v=1,
+        t="call",
+        id=data["id"],
+        tool_call_id=data["toolCallId"],
+        session=data["session"],
+        group=data["group"],
+        turn=data["turn"],
+        seq=data["seq"],
+        host=data["host"],
+        agent=data["agent"],
+        parent=data["parent"],
+        ts=data["ts"],
+        tool=data["tool"],
+        tool_source=data["toolSource"],
+        intent=data["intent"],
+        intent_source=data["intentSource"],
+        rationale=data["rationale"],
+        args=data["args"],
+        args_digest=data["argsDigest"],
+        policy=data["policy"],
+        profile=data["profile"],
+        flags=tuple(data["flags"]),
+        model=data["model"],
+        head=data["head"],
+        prev=data["prev"],
+        hash=data["hash"],
+    )
+
+
+def reread_done(line: bytes) -> DoneEntry:
+    """Return the entry of a line that `parse_entry` took for the end of a call."""
+    data: dict[str, Any] = json.loads(line.decode())
+    sizes = (data["ms"], data["bytesOut"], 0 if data["bytesIn"] is None else data["bytesIn"])
+    if type(data["isError"]) is not bool or not all(type(size) is int for size in sizes):
+        entry = parse_entry(line)
+        if isinstance(entry, DoneEntry):
+            return entry
+    patch = data["outcomePatch"]
+    return DoneEntry(
+        v=1,
+        t="done",
+        id=data["id"],
+        ts=data["ts"],
+        status=data["status"],
+        is_error=data["isError"],
+        ms=data["ms"],
+        codes=tuple(data["codes"]),
+        outcome=data["outcome"],
+        outcome_patch=None if patch is None else OutcomePatch(from_=patch["from"], to=patch["to"]),
+        facts=data["facts"],
+        error=data["error"],
+        files=tuple(
+            FileChange(path=file["path"], op=file["op"], pre=file.get("pre"), post=file.get("post"))
+            for file in _without_count(data["files"])
+        ),
+        ran_args=data["ranArgs"],
+        bytes_in=data["bytesIn"],
+        bytes_out=data["bytesOut"],
+        prev=data["prev"],
+        hash=data["hash"],
+    )
 
 
 def _other(line: bytes) -> OtherEntry | None:
@@ -142,7 +238,11 @@ def _other(line: bytes) -> OtherEntry | None:
     return OtherEntry(v=version, t=kind, data=data) if version >= VERSION else None
 
 
-def _reason(error: ValidationError) -> str:
+def _reason(error: ValueError) -> str:
+    from pydantic import ValidationError
+
+    if not isinstance(error, ValidationError):
+        return "is not a record"
     first = error.errors(include_url=False, include_input=False, include_context=False)[0]
     if first["type"] in ("json_invalid", "union_tag_not_found", "union_tag_invalid", "model_attributes_type"):
         return "is not a record"

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from itertools import islice
 
 from pi_intent.ledger.entries import SessionEntry, parse_entry
+from pi_intent.ledger.naming import file_stem
 from pi_intent.ledger.reader import Segment
-from pi_intent.ledger.segment import file_stem
 
 _LINES = 8
 """It is the first line; a full disk may have torn a few before it."""

@@ -6,10 +6,10 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from pi_intent.ledger.entries import Entry, parse_entry
-from pi_intent.ledger.segment import SUFFIX, file_stem, has_writer
+from pi_intent.ledger.naming import SUFFIX, file_stem, has_writer
 
 LINE_LIMIT = 1 << 20
 """Bytes of a line that are read; the writer stays far below."""
@@ -34,11 +34,11 @@ class Problem:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a segment without its line feed; `end` is where the next one begins.
 
     It is not `complete` without a line feed. Of one that is `too_long` there is no content.
+    (A named tuple, because one is made for every line and a frozen dataclass takes three times as long.)
     """
 
     number: int
@@ -61,7 +61,7 @@ class Segment:
         Raises `OSError`.
         """
         with self.path.open("rb") as file:
-            for line in _lines(file):
+            for line in split_lines(file):
                 if not line.complete and self.running and not line.too_long:
                     return
                 yield line
@@ -70,7 +70,7 @@ class Segment:
         """Yield every record in the order of the file, and every problem at its place."""
         try:
             for line in self.lines():
-                item = _read_line(self.path, line)
+                item = _record_of(self.path, line)
                 if item is not None:
                     yield item
         except FileNotFoundError:
@@ -125,11 +125,11 @@ class SegmentTail:
         try:
             with self.path.open("rb") as file:
                 file.seek(self._offset)
-                for line in _lines(file, first=self._line + 1):
+                for line in split_lines(file, first=self._line + 1):
                     if not line.complete:
                         break
                     self._offset, self._line = line.end, line.number
-                    match _read_line(self.path, line):
+                    match _record_of(self.path, line):
                         case Record() as record:
                             records.append(record)
                         case Problem() as problem:
@@ -145,7 +145,7 @@ class SegmentTail:
         return records
 
 
-def _lines(file: BinaryIO, *, first: int = 1) -> Iterator[Line]:
+def split_lines(file: BinaryIO, *, first: int = 1) -> Iterator[Line]:
     """Split a file at line feeds; of a line over the limit nothing but its end is kept."""
     number, end = first, file.tell()
     while piece := file.readline(LINE_LIMIT):
@@ -160,16 +160,24 @@ def _lines(file: BinaryIO, *, first: int = 1) -> Iterator[Line]:
         number += 1
 
 
-def _read_line(path: Path, line: Line) -> Record | Problem | None:
-    """Return the record of a line, or what is wrong with it; None for an empty one, left after a failed write."""
+def read_line(line: Line) -> Entry | str | None:
+    """Return what a line says, or what is wrong with it; None for an empty one, left after a failed write.
+
+    What is wrong goes on after the words "line N,".
+    """
     if line.too_long:
-        text = f"{path.name}, line {line.number}, is longer than {LINE_LIMIT} bytes and was skipped"
-        return Problem(path=path, line=line.number, text=text)
+        return f"is longer than {LINE_LIMIT} bytes and was skipped"
     content = line.content.strip(b"\r")
     if not content:
         return None
     entry = parse_entry(content)
-    if not isinstance(entry, str):
-        return Record(path=path, line=line.number, entry=entry, raw=content)
-    why = entry if line.complete else "was cut off while it was written"
-    return Problem(path=path, line=line.number, text=f"{path.name}, line {line.number}, {why}")
+    return "was cut off while it was written" if isinstance(entry, str) and not line.complete else entry
+
+
+def _record_of(path: Path, line: Line) -> Record | Problem | None:
+    entry = read_line(line)
+    if isinstance(entry, str):
+        return Problem(path=path, line=line.number, text=f"{path.name}, line {line.number}, {entry}")
+    if entry is None:
+        return None
+    return Record(path=path, line=line.number, entry=entry, raw=line.content.strip(b"\r"))

@@ -13,11 +13,11 @@ from json.encoder import encode_basestring_ascii
 
 from pi_intent.events import FileChange, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.keys import Digester
+from pi_intent.ledger.version import VERSION
 from pi_intent.protocols import CallContext, Settlement
 from pi_intent.redaction import WITHHELD, Redactor
 from pi_intent.types import JSONObject, JSONValue
 
-VERSION = 1
 INTENT_LIMIT = 4096
 OUTCOME_LIMIT = 1024
 NAME_LIMIT = 512

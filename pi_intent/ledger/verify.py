@@ -12,7 +12,7 @@ from typing import Literal
 from pi_intent.ledger.entries import Entry, OtherEntry, SessionEntry, parse_entry
 from pi_intent.ledger.open_calls import OpenCalls
 from pi_intent.ledger.reader import LINE_LIMIT, Line
-from pi_intent.ledger.record import VERSION
+from pi_intent.ledger.version import VERSION
 
 Kind = Literal["changed", "repeated", "broken", "cut", "foreign", "unchecked", "torn"]
 """`changed`: the hash does not fit · `repeated`: there twice · `broken`: what stood before is lost, moved or added ·

@@ -6,17 +6,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from itertools import islice
-
-from rich.console import Console
-from rich.text import Text
+from typing import IO, TYPE_CHECKING
 
 from pi_intent.contract.rows import target_argument
 from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import printable
-from pi_intent.ledger.calls import LedgerCall
+from pi_intent.ledger.calls import UNKNOWN, LedgerCall
 from pi_intent.ledger.entries import CallEntry, DoneEntry
-from pi_intent.render.sessions import UNKNOWN, SessionCalls
+from pi_intent.render.sessions import SessionCalls
 from pi_intent.types import JSONObject, Status
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 MARKS: dict[Status, tuple[str, str]] = {
     "ok": ("✓", "green"),
@@ -36,14 +38,28 @@ _TIME = "%H:%M:%S"
 _PRINTED_AT_ONCE = 200  # lines: Rich has a price for every print
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One line. `lead` is the time of the call that it belongs to, where it is the first one of it, or '', and None
-    where it belongs to no call; with `cut` a terminal shows what fits on one line."""
+SHORT_ID = 8
+"""Characters at the end of a call's id that name it: eight of a ULID are as good as unique within a project."""
 
-    text: Text
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of pieces of text, each with its style.
+
+    `lead` is the time of the call where this is the first line of one, '' on any other line of a call, and None where
+    a line belongs to no call. `name` is the call's short id, on its first line: it stands under the time. With `cut`
+    a terminal shows what fits on one line.
+    """
+
+    pieces: tuple[tuple[str, str], ...] = ()
     lead: str | None = ""
     cut: bool = False
+    name: str = ""
+
+    @property
+    def plain(self) -> str:
+        """The text without its styles."""
+        return "".join(text for text, _ in self.pieces)
 
 
 def print_timeline(console: Console, groups: Iterable[SessionCalls], *, zone: tzinfo | None = None) -> None:
@@ -52,33 +68,71 @@ def print_timeline(console: Console, groups: Iterable[SessionCalls], *, zone: tz
     Folded and cut to the width of a terminal; anywhere else a line is a line, and whole.
     """
     if not console.is_terminal:
-        for line in _timeline(groups, zone, _UNCUT):  # without Rich, which takes ten times as long for nothing
-            indent = "" if line.lead is None else line.lead.ljust(_COLUMN)
-            console.file.write(f"{indent}{line.text.plain}\n")
+        write_timeline(console.file, groups, zone=zone)
         return
-    pieces = _folded(console, _timeline(groups, zone, _LABEL))
+    from rich.text import Text
+
+    pieces = folded(console, timeline(groups, zone=zone))
     while batch := [*islice(pieces, _PRINTED_AT_ONCE)]:
         console.print(Text("\n").join(batch), soft_wrap=True)
 
 
-def _timeline(groups: Iterable[SessionCalls], zone: tzinfo | None, label: int) -> Iterator[_Line]:
+def write_timeline(file: IO[str], groups: Iterable[SessionCalls], *, zone: tzinfo | None = None) -> None:
+    """Write the same to a file: without Rich, which takes ten times as long for nothing."""
+    write_lines(file, timeline(groups, zone=zone, label=_UNCUT))
+
+
+def write_lines(file: IO[str], lines: Iterable[Line]) -> None:
+    """Write lines to a file, whole and plain."""
+    written: list[str] = []
+    name = ""
+    for line in lines:
+        lead = line.lead or name
+        name = line.name
+        indent = "" if line.lead is None else lead.ljust(_COLUMN)
+        written.append(f"{indent}{line.plain}\n")
+        if len(written) == _PRINTED_AT_ONCE:
+            file.write("".join(written))
+            written.clear()
+    file.write("".join(written))
+
+
+def timeline(groups: Iterable[SessionCalls], *, zone: tzinfo | None = None, label: int = _LABEL) -> Iterator[Line]:
+    """Yield the lines of sessions. Calls of one assistant message stand together, a blank line between messages."""
     for number, group in enumerate(groups):
         if number:
-            yield _Line(Text(), None)
+            yield Line(lead=None)
         moments = [_moment(call.ts, zone) for call in group.calls]
         began = _moment(group.entry.ts, zone) if group.entry is not None else moments[0]
         yield from _heading(group, began)
         day = began.date() if began is not None else None
+        message = _message(group.calls[0])
         for call, moment in zip(group.calls, moments, strict=True):
+            if _message(call) != message:
+                message = _message(call)
+                yield Line(lead=None)
             if moment is not None and moment.date() != day:
                 day = moment.date()
-                yield _Line(Text(_date(day), "dim"), None)
+                yield _line(_date(day), "dim", lead=None)
             yield from _call(call, "--:--:--" if moment is None else moment.strftime(_TIME), label)
 
 
-def _heading(group: SessionCalls, began: datetime | None) -> Iterator[_Line]:
+def short_id(call_id: str) -> str:
+    """Return the end of a call's id, enough to name it by."""
+    return printable(call_id[-SHORT_ID:], width=SHORT_ID)
+
+
+def _message(call: LedgerCall) -> str:
+    return call.id if call.call is None else call.call.group
+
+
+def _line(text: str, style: str = "", *, lead: str | None = "", cut: bool = False) -> Line:
+    return Line(((text, style),), lead, cut)
+
+
+def _heading(group: SessionCalls, began: datetime | None) -> Iterator[Line]:
     name = "calls of an unknown session" if group.session == UNKNOWN else f"session {_safe(group.session)}"
-    yield _Line(Text(name, "bold"), None)
+    yield _line(name, "bold", lead=None)
     entry = group.entry
     count = len(group.calls) + group.omitted
     facts = [
@@ -88,39 +142,40 @@ def _heading(group: SessionCalls, began: datetime | None) -> Iterator[_Line]:
         + (f", the last {len(group.calls)} shown" if group.omitted else ""),
         "" if entry is None else _safe(entry.cwd),
     ]
-    yield _Line(_joined(facts, "dim"), None)
+    yield _joined(facts, "dim", lead=None)
 
 
-def _call(call: LedgerCall, time: str, label: int) -> Iterator[_Line]:
+def _call(call: LedgerCall, time: str, label: int) -> Iterator[Line]:
     begun, done = call.call, call.done
-    if begun is None:
-        yield _Line(Text("the record of its beginning is missing", "italic"), time)
-    else:
-        yield _Line(_intent(begun, label), time)
+    missing = (("the record of its beginning is missing", "italic"),)
+    yield Line(missing if begun is None else stated(begun, label), time, name=short_id(call.id))
+    if begun is not None:
         if rationale := printable(begun.rationale or "", width=label):
-            yield _Line(Text(f"because: {rationale}"))
-        yield _Line(Text(_target(begun, begun.args), "dim"), cut=True)
+            yield _line(f"because: {rationale}")
+        yield _line(aim(begun, begun.args), "dim", cut=True)
         if done is not None and done.ran_args is not None:
-            yield _Line(Text(f"ran as: {_target(begun, done.ran_args)}", "dim"), cut=True)
-    yield _Line(_ending(call, label))
+            yield _line(f"ran as: {aim(begun, done.ran_args)}", "dim", cut=True)
+    yield ending(call, label)
     if done is None or done.status == "rejected":
         return
     if done.status != "ok" and (error := _safe(done.error or "")):
-        yield _Line(Text(error, "dim"), cut=True)
+        yield _line(error, "dim", cut=True)
     if done.status == "ok" and (outcome := printable(done.outcome or "", width=label)):
-        yield _Line(Text(f"outcome: {outcome}"))
+        yield _line(f"outcome: {outcome}")
 
 
-def _intent(call: CallEntry, label: int) -> Text:
+def stated(call: CallEntry, label: int) -> tuple[tuple[str, str], ...]:
+    """Return the intent of a call as pieces of a line."""
     text = "" if call.intent is None else printable(call.intent, width=label)
     if not text:
-        return Text("not asked for an intent" if call.policy in ("omit", "derive") else "no intent stated", "italic")
+        why = "not asked for an intent" if call.policy in ("omit", "derive") else "no intent stated"
+        return ((why, "italic"),)
     if call.intent_source == "derived":
-        return Text.assemble((text, "italic"), (" (derived: none was stated)", "dim"))
-    return Text(text, "bold")
+        return ((text, "italic"), (" (derived: none was stated)", "dim"))
+    return ((text, "bold"),)
 
 
-def _target(call: CallEntry, args: JSONObject) -> str:
+def aim(call: CallEntry, args: JSONObject) -> str:
     """Name the tool and what it was aimed at: a command or a path, as far as the ledger keeps it."""
     tool = call.tool if call.tool_source is None else f"{call.tool_source}/{call.tool}"
     who = "" if call.agent == "main" else f"{call.agent}: "
@@ -135,7 +190,8 @@ def _target(call: CallEntry, args: JSONObject) -> str:
     return f"{_safe(f'{who}{tool}')} {literal(target, width=_UNCUT)}".rstrip()
 
 
-def _ending(call: LedgerCall, label: int) -> Text:
+def ending(call: LedgerCall, label: int) -> Line:
+    """Return what came of a call."""
     flags = () if call.call is None else tuple(_words(flag) for flag in call.call.flags)
     done = call.done
     if done is None:
@@ -161,8 +217,8 @@ def _words(code: str) -> str:
     return _safe(code.replace("_", " "))
 
 
-def _joined(parts: Iterable[str], style: str) -> Text:
-    return Text(" · ".join(filter(None, parts)), style)
+def _joined(parts: Iterable[str], style: str, *, lead: str | None = "") -> Line:
+    return _line(" · ".join(filter(None, parts)), style, lead=lead)
 
 
 def _safe(text: str) -> str:
@@ -180,19 +236,25 @@ def _date(day: date) -> str:
     return f"{day:%a} {day.isoformat()}"
 
 
-def _folded(console: Console, lines: Iterable[_Line]) -> Iterator[Text]:
+def folded(console: Console, lines: Iterable[Line]) -> Iterator[Text]:
     """Yield lines that fit the terminal; a call's text stands beside its time, or under it where that is narrow."""
+    from rich.text import Text
+
     width = console.width
     narrow = width < _NARROW
+    name = ""
     for line in lines:
-        lead, column = line.lead or "", 0 if line.lead is None else 2 if narrow else _COLUMN
+        lead = f"{line.lead}  {line.name}" if narrow and line.name else line.lead or name
+        name = "" if narrow else line.name
+        column = 0 if line.lead is None else 2 if narrow else _COLUMN
         room = max(width - column, _LEAST)
         if narrow and lead:
             yield Text(lead, "dim")
             lead = ""
+        text = Text.assemble(*line.pieces)
         if line.cut:
-            line.text.truncate(room, overflow="ellipsis")
-        pieces = [line.text] if line.text.cell_len <= room else line.text.wrap(console, room)
+            text.truncate(room, overflow="ellipsis")
+        pieces = [text] if text.cell_len <= room else text.wrap(console, room)
         for piece in pieces:
             piece.rstrip()
             yield Text.assemble((lead.ljust(column), "dim"), piece)

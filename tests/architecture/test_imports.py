@@ -39,6 +39,9 @@ def test_the_layers_hold():
             "from pi_intent.hosts.mcp import policy, proxy, pump, recording",
             {"pydantic", "click", "sqlite3", "rich", "anyio", "asyncio", "tau_coding", "mcp"},
         ),
+        ("from pi_intent.ledger import calls, journal", {"pydantic", "click", "sqlite3", "rich"}),
+        # What is asked of the index is answered in less time than pydantic or Rich take to load.
+        ("import pi_intent.cli.log, pi_intent.render.timeline", {"pydantic", "rich", "tau_coding", "anyio"}),
         ("from pi_intent.cli.main import main", {"pydantic", "sqlite3", "rich", "tau_coding", "anyio"}),
     ],
 )

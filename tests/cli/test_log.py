@@ -174,7 +174,7 @@ def drawn(width: int, **options: Any) -> str:
     console = Console(
         file=io.StringIO(), force_terminal=True, width=width, markup=False, emoji=False, highlight=False, **options
     )
-    print_timeline(console, group_by_session(reading), zone=UTC)
+    print_timeline(console, group_by_session(reading.calls, reading.sessions), zone=UTC)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -444,6 +444,6 @@ def test_a_repository_has_its_ledger_beside_its_objects(project: Path) -> None:
     assert shown.stdout.decode("ascii").splitlines()[-4:] == [
         "Fri 2030-02-01",
         "00:02:18  Find other callers",
-        "          github/search",
+        "XTYJ6G68  github/search",
         "          ? open: the process ended under it",
     ]

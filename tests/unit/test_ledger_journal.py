@@ -20,8 +20,9 @@ from pi_intent.errors import LedgerError
 from pi_intent.ledger.calls import calls, read_ledger
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import LedgerLocation
+from pi_intent.ledger.naming import file_stem
 from pi_intent.ledger.record import SessionInfo, stated_and_true_hash
-from pi_intent.ledger.segment import Segment, file_stem
+from pi_intent.ledger.segment import Segment
 from pi_intent.protocols import CallContext, Journal, Settlement
 
 START = a_start(

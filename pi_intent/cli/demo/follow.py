@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pi_intent.ledger.entries import Entry
+from pi_intent.ledger.naming import SUFFIX
 from pi_intent.ledger.reader import SegmentTail
-from pi_intent.ledger.segment import SUFFIX
 
 _INTERVAL = 0.03  # seconds between two looks: shorter than what an eye sees as a delay
 

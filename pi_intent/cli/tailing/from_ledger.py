@@ -11,9 +11,9 @@ from typing import Any, get_args
 
 from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.location import LedgerLocation
+from pi_intent.ledger.naming import SUFFIX
 from pi_intent.ledger.reader import Segment, SegmentTail, read_segments
 from pi_intent.ledger.record import timestamp
-from pi_intent.ledger.segment import SUFFIX
 from pi_intent.types import Code, Flag
 
 START, END = "tool_execution_start", "tool_execution_end"

@@ -19,7 +19,7 @@ from pi_intent.cli.console import complain
 from pi_intent.cli.tailing.drawing import Screen
 from pi_intent.cli.tailing.from_ledger import END, START, LedgerFollower
 from pi_intent.ledger.location import LedgerLocation
-from pi_intent.ledger.segment import has_writer
+from pi_intent.ledger.naming import has_writer
 from pi_intent.types import JSONObject
 
 INTERVAL = 0.2

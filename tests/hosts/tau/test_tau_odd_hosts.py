@@ -16,7 +16,7 @@ from tau_desk import CHECKOUT, Desk, calls, says
 
 import pi_intent
 from pi_intent.hosts.tau.extension import stuck_sentence
-from pi_intent.ledger.segment import has_writer
+from pi_intent.ledger.naming import has_writer
 from pi_intent.pipeline import CallRequest
 
 

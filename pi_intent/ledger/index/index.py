@@ -1,0 +1,342 @@
+"""Answer what is asked of a ledger from its index; one that turns out to be broken is made anew on the way."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+from pi_intent.ledger.calls import CallState, LedgerCall
+from pi_intent.ledger.entries import SessionEntry
+from pi_intent.ledger.index.filters import Filter, find
+from pi_intent.ledger.index.opening import open_database
+from pi_intent.ledger.index.place import drop_index
+from pi_intent.ledger.index.reading import Tell, owners_of, writer_of
+from pi_intent.ledger.index.rereading import Lines, NotThere
+from pi_intent.ledger.index.survey import known_segments
+from pi_intent.ledger.naming import has_writer
+from pi_intent.ledger.reader import Problem
+from pi_intent.past import PastCall
+
+_BROKEN = (sqlite3.Error, NotThere, ValueError, TypeError, LookupError, OverflowError, RecursionError)
+"""What a broken index, or a segment that changed under it, can lead to."""
+
+_RENEWALS = 2
+_EVERYTHING = Filter()
+_ALL_COLUMNS = "ts, seq, id"
+_PAST = (
+    "call.ts, call.seq, call.id, session, host, agent, message, turn, tool, tool_source, intent, intent_source,"
+    " rationale, args, policy, flags, model, status, codes, ms, outcome, facts, error, files"
+)
+_PLACES = (
+    "call.ts, call.seq, call.id, call.session, call.segment, call.offset, call.length, done.segment, done.offset,"
+    " done.length"
+)
+_SESSION_FIELDS = tuple(field.name for field in fields(SessionEntry))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a record stands in the ledger: its kind, file and line, and the line's own bytes."""
+
+    kind: str
+    path: Path
+    line: int
+    raw: bytes
+
+
+class Index:
+    """The calls of a ledger, as they were when it was opened. A context manager; of one thread."""
+
+    def __init__(self, root: Path, *, tell: Tell | None = None) -> None:
+        self.root = root
+        self._tell = tell
+        self._tables: dict[Filter, str] = {}
+        self._states: dict[int, CallState] = {}
+        self._open(anew=False)
+
+    def _open(self, *, anew: bool) -> None:
+        self._database, self._unreadable = open_database(self.root, anew=anew, tell=self._tell)
+        self._lines: Lines | None = None
+        self._tables.clear()
+        self._states.clear()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the files."""
+        if self._lines is not None:
+            self._lines.close()
+        with suppress(sqlite3.Error):
+            self._database.close()
+
+    def past(self, wanted: Filter = _EVERYTHING) -> Iterator[PastCall]:
+        """Yield calls in the order in which they began, from the index alone.
+
+        Calls whose beginning is missing are left out: nothing is known of them that could be asked.
+        """
+        return self._stream(_PAST, wanted, None, _past, " AND call.line IS NOT NULL")
+
+    def calls(self, wanted: Filter = _EVERYTHING, *, limit: int | None = None) -> Iterator[LedgerCall]:
+        """Yield calls, or the last `limit` of them, in the order in which they began, from the ledger's own lines."""
+        return self._stream(_PLACES, wanted, limit, self._ledger_call)
+
+    def counts(self, wanted: Filter = _EVERYTHING) -> dict[str, int]:
+        """Return how many calls there are by session."""
+        query = "SELECT session, count(*) FROM call WHERE {} GROUP BY session"
+        return self._ask(lambda database: dict(database.execute(query.format(self._among(wanted)))))
+
+    def sessions(self) -> list[SessionEntry]:
+        """Return what the segments say of their sessions, in the order of the segments."""
+
+        def ask(database: sqlite3.Connection) -> list[SessionEntry]:
+            rows = database.execute("SELECT name, line, record FROM session JOIN segment ON n = segment")
+            ordered = sorted((os.fsdecode(name), line, record) for name, line, record in rows)
+            return [_session(json.loads(record)) for _, _, record in ordered]
+
+        return self._ask(ask)
+
+    def session_ids(self) -> list[str]:
+        """Return the ids of all sessions, the one that began or did something last first."""
+        query = """
+            SELECT session FROM (
+                SELECT session, max(ts) AS ts FROM call GROUP BY session
+                UNION ALL SELECT session, max(ts) FROM session GROUP BY session
+            ) WHERE session != '' GROUP BY session ORDER BY max(ts) DESC, session DESC
+        """
+        return self._ask(lambda database: [session for (session,) in database.execute(query)])
+
+    def problems(self, *, session: str | None = None) -> list[Problem]:
+        """Return what could not be read, in the order of the ledger; of one session, or where it may be of any."""
+
+        def ask(database: sqlite3.Connection) -> list[Problem]:
+            found = [(problem.path.name, _LAST, problem.text) for problem in self._unreadable]
+            for raw, line, why in database.execute("SELECT name, line, why FROM problem JOIN segment ON n = segment"):
+                name = os.fsdecode(raw)
+                found.append((name, line, f"{name}, line {line}, {why}"))
+            owners = {} if session is None else owners_of(database)
+            paths = {problem.path.name: problem.path for problem in self._unreadable}
+            return [
+                Problem(path=paths.get(name, self._folder / name), line=None if line == _LAST else line, text=text)
+                for name, line, text in sorted(found, key=lambda item: item[:2])
+                if owners.get(writer_of(name), session) == session
+            ]
+
+        return self._ask(ask)
+
+    def others(self) -> dict[tuple[int, str], int]:
+        """Return how many records were skipped, by version and kind."""
+        query = "SELECT v, t, count FROM other ORDER BY rowid"
+        return self._ask(lambda database: {(int(v), json.loads(t)): count for v, t, count in database.execute(query)})
+
+    def named(self, name: str) -> list[str]:
+        """Return the ids of the calls that may be meant, of the best kind that there is.
+
+        That is: this id, one that begins or ends so in any case, or the host's id of the call.
+        """
+        return self._ask(lambda database: _named(database, name))
+
+    def latest_ids(self, limit: int) -> list[str]:
+        """Return the ids of the last calls, the latest first."""
+        query = "SELECT id FROM call ORDER BY ts DESC, seq DESC, id DESC LIMIT ?"
+        return self._ask(lambda database: [call for (call,) in database.execute(query, (limit,))])
+
+    def latest_time(self) -> str:
+        """Return when the last call began, '' where there is none."""
+        query = "SELECT ts FROM call ORDER BY ts DESC LIMIT 1"
+        return next(iter(self._ask(lambda database: [ts for (ts,) in database.execute(query)])), "")
+
+    def tools(self) -> list[tuple[str, str | None]]:
+        """Return the tools that were called, with who supplied them, the most used first."""
+        query = """
+            SELECT tool, tool_source FROM call WHERE line IS NOT NULL
+            GROUP BY tool, tool_source ORDER BY count(*) DESC, tool, tool_source
+        """
+        return self._ask(lambda database: [*database.execute(query)])
+
+    def of_message(self, session: str, message: str) -> list[str]:
+        """Return the ids of the calls of one assistant message, in order."""
+        query = f"SELECT id FROM call WHERE session = ? AND message = ? ORDER BY {_ALL_COLUMNS}"
+        return self._ask(lambda database: [call for (call,) in database.execute(query, (session, message))])
+
+    def one(self, call_id: str) -> tuple[LedgerCall, tuple[Place, ...]] | None:
+        """Return a call from the ledger's own lines, and where its records stand; None where there is none."""
+        query = (
+            f"SELECT {_PLACES}, call.line, done.line FROM call LEFT JOIN done USING (n) WHERE call.id = ?"
+            # One that a broken index has lost is told by the next one to be made.
+        )
+
+        def ask(database: sqlite3.Connection) -> tuple[LedgerCall, tuple[Place, ...]] | None:
+            for row in database.execute(query, (call_id,)):
+                call = self._ledger_call(row)
+                halves = (("call", row[4:7], row[10]), ("done", row[7:10], row[11]))
+                return call, tuple(self._place(kind, where, line) for kind, where, line in halves if line)
+            return None
+
+        return self._ask(ask)
+
+    @property
+    def _folder(self) -> Path:
+        return self.root / "ledger"
+
+    def _ask[T](self, ask: Callable[[sqlite3.Connection], T]) -> T:
+        for turn in range(_RENEWALS):
+            try:
+                return ask(self._database)
+            except _BROKEN:
+                self._renew(turn)
+        return ask(self._database)
+
+    def _renew(self, turn: int) -> None:
+        self.close()
+        drop_index(self.root)
+        self._open(anew=True)
+
+    def _stream[T](
+        self, columns: str, wanted: Filter, limit: int | None, make: Callable[[Any], T], more: str = ""
+    ) -> Iterator[T]:
+        last: tuple[Any, ...] | None = None
+        turn = 0
+        while True:
+            try:
+                for row in self._rows(columns, wanted, limit, last, more):
+                    made = make(row)
+                    last = row[:3]
+                    yield made
+                return
+            except _BROKEN:
+                if turn == _RENEWALS:
+                    raise
+                self._renew(turn)
+                turn += 1
+
+    def _rows(
+        self, columns: str, wanted: Filter, limit: int | None, last: tuple[Any, ...] | None, more: str
+    ) -> Iterator[Any]:
+        query = f"SELECT {columns} FROM call LEFT JOIN done USING (n) WHERE {self._among(wanted)}{more}"
+        if limit is not None:
+            query += " ORDER BY call.ts DESC, call.seq DESC, call.id DESC LIMIT ?"
+            rows = self._database.execute(query, (limit,)).fetchall()
+            return iter([row for row in reversed(rows) if last is None or row[:3] > last])
+        order = " ORDER BY call.ts, call.seq, call.id"
+        if last is None:
+            return self._database.execute(query + order)
+        return self._database.execute(f"{query} AND (call.ts, call.seq, call.id) > (?, ?, ?){order}", last)
+
+    def _among(self, wanted: Filter) -> str:
+        if wanted.is_empty:
+            return "TRUE"
+        if wanted not in self._tables:
+            table = f"found_{len(self._tables)}"
+            find(self._database, wanted, self._state, table)
+            self._tables[wanted] = table
+        return f"call.n IN {self._tables[wanted]}"
+
+    def _ledger_call(self, row: Any) -> LedgerCall:
+        _, _, call_id, session, *places = row[:10]
+        begun, ended = places[:3], places[3:]
+        lines = self._readable_lines()
+        call = None if begun[0] is None else lines.call(*begun)
+        done = None if ended[0] is None else lines.done(*ended)
+        if any(entry is not None and entry.id != call_id for entry in (call, done)):
+            raise NotThere
+        state: CallState = "settled" if done is not None else self._state(begun[0])
+        path = self._path(begun[0] if call is not None else ended[0])
+        return LedgerCall(id=call_id, state=state, path=path, session=session, call=call, done=done)
+
+    def _readable_lines(self) -> Lines:
+        if self._lines is None:
+            self._segments = {known.n: known for known in known_segments(self._database).values()}
+            self._lines = Lines(self._folder, self._segments)
+        return self._lines
+
+    def _path(self, segment: int) -> Path:
+        self._readable_lines()
+        return self._folder / self._segments[segment].name
+
+    def _place(self, kind: str, where: tuple[int, int, int], line: int) -> Place:
+        segment, offset, length = where
+        raw = self._readable_lines().raw(segment, offset, length)
+        return Place(kind=kind, path=self._path(segment), line=line, raw=raw)
+
+    def _state(self, segment: int) -> CallState:
+        """What a call without an end is that was begun in this segment."""
+        if segment not in self._states:
+            path = self._path(segment)
+            try:
+                # One that has ended since it was read has written something since: then it ran.
+                running = has_writer(path) or path.stat().st_size > self._segments[segment].offset
+            except OSError:
+                running = False
+            self._states[segment] = "running" if running else "open"
+        return self._states[segment]
+
+
+def open_index(root: Path, *, progress: Tell | None = None) -> Index:
+    """Open the index of the ledger in `root`, up to date; `progress` is told of bytes read, and of how many.
+
+    It is made where there is none. Never fails for what the index or the ledger holds.
+    """
+    return Index(root, tell=progress)
+
+
+_LAST = 1 << 62
+
+
+def _session(values: list[Any]) -> SessionEntry:
+    return SessionEntry(**dict(zip(_SESSION_FIELDS, values, strict=True)))
+
+
+def _past(row: Any) -> PastCall:
+    (
+        ts, seq, call_id, session, host, agent, group, turn, tool, source, intent, intent_source, rationale, args,
+        policy, flags, model, status, codes, ms, outcome, facts, error, files,
+    ) = row  # fmt: skip
+    return PastCall(
+        call_id,
+        session,
+        host,
+        agent,
+        group,
+        turn,
+        seq,
+        ts,
+        tool,
+        source,
+        intent,
+        intent_source,
+        rationale,
+        {} if args is None else json.loads(args) or {},
+        policy,
+        () if flags is None else tuple(json.loads(flags)),
+        model,
+        status,
+        () if codes is None else tuple(json.loads(codes)),
+        0 if ms is None else ms,
+        outcome,
+        facts,
+        error,
+        () if files is None else tuple(json.loads(files)),
+    )
+
+
+def _named(database: sqlite3.Connection, name: str) -> list[str]:
+    for query, value in (
+        ("SELECT id FROM call WHERE id = ?", name),
+        ("SELECT id FROM call WHERE id LIKE ? || '%' ESCAPE '\\' OR id LIKE '%' || ? ESCAPE '\\'", None),
+        ("SELECT id FROM call WHERE tool_call_id = ? ORDER BY ts", name),
+    ):
+        escaped = name.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        values = (escaped, escaped) if value is None else (value,)
+        if found := [call for (call,) in database.execute(query, values)]:
+            return found
+    return []

@@ -1,0 +1,3 @@
+"""The version of the records that are written here."""
+
+VERSION = 1
