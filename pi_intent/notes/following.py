@@ -7,7 +7,6 @@ from typing import Literal
 from pi_intent.notes.actions import Action
 from pi_intent.notes.note import Note, quoted
 from pi_intent.notes.words import Words
-from pi_intent.past import PastCall
 
 Promise = Literal["test", "run"]
 """What an intent says will be done, where that can be checked."""
@@ -35,7 +34,7 @@ def keeps(promise: Promise, action: Action) -> bool:
     return promise == "run" or action.effects.tests or action.effects.runs
 
 
-def note_unfulfilled(call: PastCall, promise: Promise) -> Note:
+def note_unfulfilled(intent: str, promise: Promise) -> Note:
     """Return the note on a promise that nothing kept."""
     what = "tests anything" if promise == "test" else "runs anything"
-    return Note("unfulfilled", f"{quoted(call.intent or '')} says so, but neither this call nor a later one {what}")
+    return Note("unfulfilled", f"{quoted(intent)} says so, but neither this call nor a later one {what}")

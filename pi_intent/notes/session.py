@@ -18,15 +18,16 @@ _MOST = 8192  # characters of an intent that are looked at: twice what the ledge
 
 
 class SessionNotes:
-    """The notes on one session as it goes: `on` a call that is about to run, `add` once it is over.
+    """The notes on one session as it goes: `on` a call that is about to run, `add` once it is over, or `take` both.
 
-    Both take the same time however long the session is. Nothing is done, and nothing is asked, but `exists`.
+    Each takes the same time however long the session is. Nothing is done, and nothing is asked, but `exists`.
     """
 
     def __init__(self, *, exists: Exists | None = None) -> None:
         self._exists = exists
         self._repeats = Repeats()
         self._seen = Seen()
+        self._pending: dict[Promise, list[tuple[str, str]]] = {"test": [], "run": []}
 
     def on(self, call: PastCall) -> tuple[Note, ...]:
         """Return the notes on the next call; `unfulfilled` is not among them."""
@@ -35,6 +36,30 @@ class SessionNotes:
     def add(self, call: PastCall) -> None:
         """Remember a call that is over, or that runs."""
         self._add(call, action_of(call), key_of(call))
+
+    def take(self, call: PastCall) -> tuple[Note, ...]:
+        """Return the notes on a call that is over, and remember it and what it promises."""
+        action, words, key = action_of(call), _words(call), key_of(call)
+        notes = self._on(call, action, words, key)
+        self._add(call, action, key)
+        if call.status not in ("rejected", "denied", "cancelled"):
+            promise = None if words is None else promised(words, action)
+            if promise is not None:
+                self._pending[promise].append((call.id, (call.intent or "")[:_MOST]))
+            for kind, waiting in self._pending.items():
+                if waiting and keeps(kind, action):
+                    waiting.clear()
+        return notes
+
+    def waits_for(self, call_id: str) -> bool:
+        """Say whether the call that was taken last says that something follows, which has not yet."""
+        return any(waiting and waiting[-1][0] == call_id for waiting in self._pending.values())
+
+    def unfulfilled(self) -> dict[str, Note]:
+        """Return the notes on what was promised by the calls that were taken and not kept so far, by call."""
+        return {
+            key: note_unfulfilled(intent, kind) for kind, waiting in self._pending.items() for key, intent in waiting
+        }
 
     def _on(self, call: PastCall, action: Action, words: Words | None, key: bytes) -> tuple[Note, ...]:
         found: list[Note | None] = [self._seen.note(call, action, self._exists)]
@@ -54,32 +79,16 @@ class SessionNotes:
         self._seen.add(call, action)
 
 
-def notes_of(calls: Sequence[PastCall], *, exists: Exists | None = None) -> dict[str, tuple[Note, ...]]:
+def notes_of(calls: Iterable[PastCall], *, exists: Exists | None = None) -> dict[str, tuple[Note, ...]]:
     """Return the notes on the calls of one session, given in their order, by the id of the call.
 
     A call without a note is left out. Only an intent that a model stated is looked at. `exists` says whether a path
     exists, asked only for files that a rationale names.
     """
     session = SessionNotes(exists=exists)
-    found: dict[str, tuple[Note, ...]] = {}
-    pending: dict[Promise, list[PastCall]] = {"test": [], "run": []}
-    for call in calls:
-        action, words, key = action_of(call), _words(call), key_of(call)
-        notes = session._on(call, action, words, key)
-        if notes:
-            found[call.id] = notes
-        session._add(call, action, key)
-        if call.status in ("rejected", "denied", "cancelled"):
-            continue
-        promise = None if words is None else promised(words, action)
-        if promise is not None:
-            pending[promise].append(call)
-        for kind, waiting in pending.items():
-            if waiting and keeps(kind, action):
-                waiting.clear()
-    for kind, waiting in pending.items():
-        for call in waiting:
-            found[call.id] = in_order((*found.get(call.id, ()), note_unfulfilled(call, kind)))
+    found = {call.id: notes for call in calls if (notes := session.take(call))}
+    for key, note in session.unfulfilled().items():
+        found[key] = in_order((*found.get(key, ()), note))
     return found
 
 

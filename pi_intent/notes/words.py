@@ -143,11 +143,7 @@ _IRREGULAR = {"wrote": "write", "written": "write", "ran": "run", "found": "find
 
 def words_of(text: str) -> Words:
     """Return the words of a text in lower case, and what can be told of them; names of files are no words."""
-    prose = text
-    if "." in text:
-        prose = _TOKEN.sub(
-            lambda token: " " if "." in token[0] and is_file(token[0].rstrip(_ENDS)) else token[0], text
-        )
+    prose = _TOKEN.sub(_without_file, text) if "." in text else text
     words = tuple(_plain(word) for word in _WORD.findall(prose))
     bases = tuple(map(base, words))
     lead = next((place for place, word in enumerate(words) if word not in _OPENERS), None)
@@ -158,6 +154,11 @@ def words_of(text: str) -> Words:
     if lead is not None and bases[lead] == "open" and not _OPENED.isdisjoint(words):
         leaning = "other"
     return Words(text, words, bases, lead, leaning, _is_known(text, words))
+
+
+def _without_file(token: re.Match[str]) -> str:
+    word = token[0].rstrip(_ENDS)
+    return " " if "." in word and is_file(word) else token[0]
 
 
 def _plain(word: str) -> str:
@@ -177,8 +178,7 @@ def is_opener(word: str) -> bool:
 def _is_known(text: str, words: tuple[str, ...]) -> bool:
     if not text.isascii() and any(sign.isalpha() and not sign.isascii() for sign in text):
         return False
-    foreign = sum(2 if word in _FOREIGN else word in _SHARED for word in words)
-    return foreign < 2
+    return _FOREIGN.isdisjoint(words) and sum(word in _SHARED for word in words) < 2
 
 
 def files_in(text: str) -> tuple[Mention, ...]:
