@@ -121,11 +121,11 @@ def test_nothing_heavy_is_loaded_where_it_is_not_needed(args: list[str], code: i
         ("LOG", "did you mean log?"),
         (
             "xyz",
-            "the commands are demo, install, uninstall, mcp, doctor, log, show, tail, verify, purge, schema, check.",
+            "the commands are demo, install, uninstall, mcp, doctor, log, show, stats, tail, verify, purge, schema, check.",
         ),
         (
             "\x1b[31m",
-            "the commands are demo, install, uninstall, mcp, doctor, log, show, tail, verify, purge, schema, check.",
+            "the commands are demo, install, uninstall, mcp, doctor, log, show, stats, tail, verify, purge, schema, check.",
         ),
     ],
 )
