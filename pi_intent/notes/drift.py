@@ -48,21 +48,21 @@ def note_drift(call: PastCall, words: Words, action: Action) -> Note | None:
 
 def _undeclared(words: Words, action: Action) -> Note | None:
     """A command has an effect that no word announces."""
+    if not action.effects.done:
+        return None
     said = _said(words)
     told = said if words.leaning != "look" else _said(words, verbs=True)
+    shown = {done.effect: done.words for done in reversed(action.effects.done)}
     for effect, saying in SAYINGS.items():
-        if words.leaning not in saying.against or told & saying.verbs:
+        if effect not in shown or words.leaning not in saying.against or told & saying.verbs:
             continue
         if said & saying.subjects and (saying.seen or words.leaning != "look"):
             continue
-        for done in action.effects.done:
-            if done.effect != effect:
-                continue
-            if effect in ("write", "commit") and _says_change(words):
-                continue
-            # What feeds a shell stands before it: the whole command tells more.
-            shown = quoted(action.target if effect == "pipe-to-shell" else done.words)
-            return Note("drift", f"{quoted(words.text)} does not say that the command {saying.told}: {shown}")
+        if effect in ("write", "commit") and _says_change(words):
+            continue
+        # What feeds a shell stands before it: the whole command tells more.
+        deed = quoted(action.target if effect == "pipe-to-shell" else shown[effect])
+        return Note("drift", f"{quoted(words.text)} does not say that the command {saying.told}: {deed}")
     return None
 
 

@@ -53,27 +53,20 @@ class Seen:
         """Return the note on the rationale of a call that comes next."""
         if call.rationale is None:
             return None
-        mentions = files_in(call.rationale[:4096])
-        if not mentions:
-            return None
-        words = words_of(call.rationale[:4096])
-        if not words.known or not _FROM_ELSEWHERE.isdisjoint(words.all):
-            return None
-        for mention in mentions:
+        for mention in files_in(call.rationale[:4096]):
             if mention.name in self.named or _goes_there(action, mention):
                 continue
             path = mention.text.partition(":")[0].partition("#")[0]
             if exists is not None and "/" in path and not exists(path):
-                return Note(
-                    "unseen-evidence", f"the rationale points at {quoted(mention.text)}, which does not exist"
-                )
-            if self.any_line or (self.any_name and not mention.line):
+                why = "does not exist"
+            elif self.any_line or (self.any_name and not mention.line):
                 continue
-            return Note(
-                "unseen-evidence",
-                f"the rationale points at {quoted(mention.text)}, which no earlier call of the session "
-                "read, wrote, searched or named",
-            )
+            else:
+                why = "no earlier call of the session read, wrote, searched or named"
+            words = words_of(call.rationale[:4096])
+            if not words.known or not _FROM_ELSEWHERE.isdisjoint(words.all):
+                return None
+            return Note("unseen-evidence", f"the rationale points at {quoted(mention.text)}, which {why}")
         return None
 
 

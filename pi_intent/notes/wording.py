@@ -64,9 +64,6 @@ def note_echo(words: Words, action: Action) -> Note | None:
     """Note an intent that says only what stands in the command or the path anyway."""
     if len(words.text) > _MOST:
         return None
-    said = [part.lower() for part in _PART.findall(words.text)]
-    if not said:
-        return None
     if action.command is not None:
         own, target = _RUN_VERBS, action.command
     elif action.paths and action.kind in _OWN_VERBS:
@@ -74,6 +71,9 @@ def note_echo(words: Words, action: Action) -> Note | None:
     else:
         return None
     if len(target) > _MOST:
+        return None
+    said = [part.lower() for part in _PART.findall(words.text)]
+    if not said or (said[-1] not in _FILLER and said[-1] not in target.lower()):
         return None
     literal = [part.lower() for part in _PART.findall(target)]
     left = [part for part in said if not is_opener(part) and part not in _FILLER]
