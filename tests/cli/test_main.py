@@ -114,6 +114,11 @@ def test_nothing_heavy_is_loaded_where_it_is_not_needed(args: list[str], code: i
     assert ended.stderr.decode().splitlines()[-1] == str(code)
 
 
+ALL_COMMANDS = (
+    "the commands are demo, install, uninstall, mcp, doctor, log, show, stats, tail, verify, purge, schema, check."
+)
+
+
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
@@ -121,11 +126,11 @@ def test_nothing_heavy_is_loaded_where_it_is_not_needed(args: list[str], code: i
         ("LOG", "did you mean log?"),
         (
             "xyz",
-            "the commands are demo, install, uninstall, mcp, doctor, log, show, stats, tail, verify, purge, schema, check.",
+            ALL_COMMANDS,
         ),
         (
             "\x1b[31m",
-            "the commands are demo, install, uninstall, mcp, doctor, log, show, stats, tail, verify, purge, schema, check.",
+            ALL_COMMANDS,
         ),
     ],
 )
