@@ -101,6 +101,12 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
             example="pi-intent show 4F2A9C1B",
         ),
         Listed(
+            name="stats",
+            module="pi_intent.cli.stats",
+            summary="What is rejected, what fails, and who says why.",
+            example="pi-intent stats --since 7d",
+        ),
+        Listed(
             name="tail",
             module="pi_intent.cli.tail",
             summary="Watch it happen, from another terminal.",

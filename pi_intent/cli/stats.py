@@ -1,0 +1,98 @@
+"""`pi-intent stats`: what is rejected, what fails, and which models say why."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import click
+
+from pi_intent.cli.asking import Asked
+from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.progress import Progress, opened_index
+from pi_intent.cli.session_choice import choose_session
+from pi_intent.ledger.index import Filter
+from pi_intent.ledger.location import find_ledger
+from pi_intent.past import PastCall
+from pi_intent.render.stats import lines_text, stats_lines
+from pi_intent.stats import stats_of
+
+_CALLS_BETWEEN = 256
+
+
+@click.command()
+@click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
+@click.option("--since", metavar="TIME", help='Only calls from then on: "2 hours ago", "90m", "yesterday", a date.')
+@click.option("--model", metavar="GLOB", help='Only calls of this model, such as "gpt-*".')
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
+def stats(session: str | None, since: str | None, model: str | None, as_json: bool) -> None:
+    """Show the figures of this project's ledger: who states an intent, what is rejected, what fails.
+
+    A share says of what it is one. "Asked" are the calls of tools whose policy asks for an intent. The places 1-5,
+    6-10 and so on are those of a call in its session: models that begin well may leave the intent out later. A round
+    is one message of the model, however many calls of a tool in it were rejected. Notes are doubts about the words of
+    an intent (docs/notes.md says when each is given); nothing is rejected for one. Tokens are estimated from the
+    length of the texts.
+
+    With --since and --model, the calls before and of other models are not counted, but keep their places. A project
+    without a ledger is told on standard error and is no failure.
+
+    With --json it is one document; every share is {"n": NUMBER, "of": NUMBER}.
+
+    \b
+    Examples:
+      pi-intent stats
+      pi-intent stats --since "7 days ago" --model "claude-*"
+      pi-intent stats --json | jq '.compliance.models'
+    """
+    location = find_ledger(Path(), os.environ)
+    asked = Asked(since=since).filter(location.project).since
+    with opened_index(location.root) as index:
+        if session is not None:
+            session = choose_session(session, index.session_ids(), location.segments)
+        of_session = Filter(session=session)
+        total = sum(index.counts(of_session).values())
+        if not total:
+            complain(
+                f"No call is recorded here yet (looked in {location.segments}). Let an agent with pi-intent work "
+                'here, or read what others recorded with "pi-intent import".'
+            )
+            if not as_json:
+                return
+
+        def wanted(call: PastCall) -> bool:
+            return (asked is None or call.ts >= asked) and (model is None or fnmatchcase(call.model or "", model))
+
+        found = stats_of(_watched(index.past(of_session), total), wanted=wanted)
+    if as_json:
+        click.echo(json_text(asdict(found), indent=1))
+    elif found.calls:
+        sys.stdout.write(lines_text(stats_lines(found, blocks=_has_blocks())))
+    elif total:
+        complain(f"None of the {total} calls recorded here fits --since and --model; leave one out.")
+
+
+def _watched(calls: Iterable[PastCall], total: int) -> Iterator[PastCall]:
+    """Yield calls, and show how far it is where that takes a while."""
+    progress = Progress("Counting:", total)
+    try:
+        for number, call in enumerate(calls):
+            if number % _CALLS_BETWEEN == 0:
+                progress.at(number, total)
+            yield call
+    finally:
+        progress.close()
+
+
+def _has_blocks() -> bool:
+    """Say whether standard output can take the signs that charts are drawn with."""
+    try:
+        "█▏▁".encode(codecs.lookup(sys.stdout.encoding or "ascii").name)
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
