@@ -134,7 +134,7 @@ def _touched(command: Command) -> Iterator[Word]:
         yield from (
             plain[1:] if program in ("chmod", "chown", "chgrp") else [w for w in plain if _is_input(w) is False]
         )
-    elif program == "find" and "-delete" in command.texts:
+    elif program == "find" and _find_writes(command.texts):
         yield from _roots(words)
     elif program in _LAST_IS_WRITTEN and len(plain) > 1:
         yield from plain if program == "mv" else plain[-1:] if ":" not in plain[-1].start else []
@@ -144,7 +144,8 @@ def _touched(command: Command) -> Iterator[Word]:
         text.startswith(("-i", "--in-place")) or text in ("-Ei", "-ni", "-ri") for text in command.texts
     ):
         scripted = any(text in ("-e", "-f", "--expression") for text in command.texts)
-        yield from plain if scripted else plain[1:]
+        named = plain[1:] if plain and plain[0].text == "" else plain  # `-i ''` of another sed
+        yield from named if scripted else named[1:]
     elif (
         program == "git"
         and "-C" in command.texts[:-1]
@@ -156,8 +157,11 @@ def _touched(command: Command) -> Iterator[Word]:
     for option, value in zip(words, words[1:], strict=False):
         if option.text in _WRITTEN_OPTION.get(program, ()) and value.text != "-":
             yield value
-    if command.through[-1:] == ("find",) and program in ("rm", "unlink", "shred") and not plain:
-        yield Word("…", (Unknown("input", "…"),))
+
+
+def _find_writes(texts: tuple[str, ...]) -> bool:
+    runs = [after for text, after in zip(texts, texts[1:], strict=False) if text in ("-exec", "-execdir", "-ok", "-okdir")]
+    return "-delete" in texts or any(name.rsplit("/", 1)[-1] in _ALL_WRITTEN | {"mv", "sed"} for name in runs)
 
 
 def _is_input(word: Word) -> bool:

@@ -121,23 +121,29 @@ class _Reading:
         source = decoded(node.text or b"")
         return words_of(source, list(cells_of(node, self.value)))
 
-    def visit(self, node: Node, around: Command, depth: int, level: int) -> None:
-        """Walk down to the commands, and note on the way where they stand."""
+    def visit(
+        self, node: Node, around: Command, depth: int, level: int, redirects: tuple[Node, ...] | list[Node] = ()
+    ) -> None:
+        """Walk down to the commands, and note on the way where they stand.
+
+        The grammar hangs the redirections behind `a && b` or `a | b` above both; they are those of the last command.
+        """
         if level > _DEEPEST or len(self.commands) > _MOST_COMMANDS:
             return self.give_up("deep", decoded(node.text or b""))
         kind = node.type
         if place := _PLACES.get(kind):
             around = self.inner(around, place, own=kind in _SHELLS_OF_THEIR_OWN)
         if kind in ("command", "declaration_command", "unset_command"):
-            self.simple(node, around, (), depth, level)
+            self.simple(node, around, list(redirects), depth, level)
         elif kind in ("variable_assignment", "variable_assignments"):
             self.assigned(node, around, depth, level)
         elif kind == "redirected_statement":
-            self.redirected(node, around, depth, level)
+            self.redirected(node, around, depth, level, redirects)
         elif kind == "pipeline":
-            self.pipeline([child for child in node.children if child.is_named], around, depth, level)
+            stages = [child for child in node.children if child.is_named and child.type != "comment"]
+            self.pipeline(stages, around, depth, level, redirects=redirects)
         elif kind == "list":
-            self.alternatives(node, around, depth, level)
+            self.alternatives(node, around, depth, level, redirects)
         elif kind in _REDIRECTS:
             self.redirects([node], around, depth, level)
         else:
@@ -155,7 +161,9 @@ class _Reading:
             around, place=(*around.place, place), scope=(*around.scope, self.scopes) if own else around.scope
         )
 
-    def alternatives(self, node: Node, around: Command, depth: int, level: int) -> None:
+    def alternatives(
+        self, node: Node, around: Command, depth: int, level: int, redirects: tuple[Node, ...] | list[Node]
+    ) -> None:
         left, *rest = node.children
         # A long chain leans to the left: walked in a loop, it is not deep.
         chain: list[tuple[Node, bool]] = []
@@ -164,18 +172,28 @@ class _Reading:
             left, *rest = left.children
         chain += [(child, bool(rest) and rest[0].type == "||") for child in rest[1:]]
         chain.append((left, False))
-        for child, other in reversed(chain):
-            self.visit(child, self.inner(around, "alternative", own=False) if other else around, depth, level + 1)
+        ordered = [(child, other) for child, other in reversed(chain) if child.is_named]
+        for number, (child, other) in enumerate(ordered, 1):
+            within = self.inner(around, "alternative", own=False) if other else around
+            self.visit(child, within, depth, level + 1, redirects if number == len(ordered) else ())
 
     def pipeline(
-        self, stages: list[Node], around: Command, depth: int, level: int, before: int | None = None
+        self,
+        stages: list[Node],
+        around: Command,
+        depth: int,
+        level: int,
+        before: int | None = None,
+        redirects: tuple[Node, ...] | list[Node] = (),
     ) -> None:
-        for stage in stages:
+        """Visit the stages; `before` is where the commands begin that a first stage reads from."""
+        for number, stage in enumerate(stages, 1):
             first = len(self.commands)
-            self.visit(stage, self.inner(around, "pipe", own=True), depth, level + 1)
+            within = self.inner(around, "pipe", own=True)
+            self.visit(stage, within, depth, level + 1, redirects if number == len(stages) else ())
             if before is not None:
                 self.fed(before, first, around, depth)
-            before = first if before is None or stage is stages[0] else before
+            before = first if before is None else before
 
     def fed(self, source: int, first: int, around: Command, depth: int) -> None:
         """A stage reads what those before it print: a shell among its commands runs that."""
@@ -227,19 +245,24 @@ class _Reading:
                 self.substitutions(child, around, depth, level + 1)
         return None
 
-    def redirected(self, node: Node, around: Command, depth: int, level: int) -> None:
-        redirects = [child for child in node.children if child.type in _REDIRECTS]
+    def redirected(
+        self, node: Node, around: Command, depth: int, level: int, more: tuple[Node, ...] | list[Node] = ()
+    ) -> None:
+        redirects = [*(child for child in node.children if child.type in _REDIRECTS), *more]
         bodies = [child for child in node.children if child.type not in _REDIRECTS]
-        for body in bodies:
-            if body.type in ("command", "declaration_command", "unset_command"):
-                return self.simple(body, around, redirects, depth, level)
+        for body in bodies[:1]:
+            if body.type in ("command", "declaration_command", "unset_command", "list", "pipeline"):
+                return self.visit(body, around, depth, level + 1, redirects)
         first = len(self.commands)
         for body in bodies:
             self.visit(body, around, depth, level + 1)
-        self.redirects(redirects, around, depth, level, first)
+        whole = decoded(node.text or b"") if bodies else ""
+        self.redirects(redirects, around, depth, level, first, whole)
         return None
 
-    def redirects(self, nodes: list[Node], around: Command, depth: int, level: int, first: int | None = None) -> None:
+    def redirects(
+        self, nodes: list[Node], around: Command, depth: int, level: int, first: int | None = None, of: str = ""
+    ) -> None:
         """Redirections of no simple command: of a loop, a group, or of nothing."""
         found: list[Redirect] = []
         first = len(self.commands) if first is None else first
@@ -247,7 +270,7 @@ class _Reading:
             target, _, _ = self.redirect(node, around, depth, level)
             found += target
         self.add(
-            replace(around, redirects=tuple(found), source=" ".join(decoded(node.text or b"") for node in nodes))
+            replace(around, redirects=tuple(found), source=of or " ".join(decoded(node.text or b"") for node in nodes))
         )
         for node in nodes:
             self.behind(node, around, depth, level, first)
@@ -376,7 +399,7 @@ class _Reading:
         within = inside(command)
         hidden: Hidden | None = within.hidden
         fed = _reads_code(command)
-        if fed and given is not None and command.program not in SHELLS:
+        if fed and given is not None and command.program not in (*SHELLS, "ssh"):
             hidden = "code"
         elif fed and given is not None and not given[1]:
             hidden = hidden or ("input" if not given[0] else None)
