@@ -5,12 +5,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, get_args
 
 from pi_intent.gates.git_dangers import git_dangers
 from pi_intent.gates.paths import word_outside
 from pi_intent.gates.programs import program_dangers
 from pi_intent.gates.script import Command, Script, Unknown, Word
+from pi_intent.redaction.spans import word_set
 
 DangerKind = Literal[
     "deletes", "git_history", "publishes", "network", "installs", "privileges", "system", "secrets", "runs_fetched",
@@ -31,8 +33,8 @@ class Danger:
 
 
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&", "<>")
-_LAST_IS_WRITTEN = frozenset("cp mv ln install rsync scp".split())
-_ALL_WRITTEN = frozenset("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash".split())
+_LAST_IS_WRITTEN = word_set("cp mv ln install rsync scp")
+_ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash")
 _WRITTEN_OPTION = {"curl": ("-o", "--output", "--output-dir"), "wget": ("-O", "-P", "-o"), "sort": ("-o",), "tar": ("-C",),
                    "unzip": ("-d",), "cp": ("-t",), "mv": ("-t",), "install": ("-t", "-d")}  # fmt: skip
 _UNSURE = ("condition", "loop", "function", "alternative")
@@ -154,13 +156,13 @@ def _touched(command: Command) -> Iterator[Word]:
         yield words[command.texts.index("-C") + 1]
     elif program == "git" and command.texts[:1] == ("clone",) and len(plain) > 2:
         yield plain[-1]
-    for option, value in zip(words, words[1:], strict=False):
+    for option, value in pairwise(words):
         if option.text in _WRITTEN_OPTION.get(program, ()) and value.text != "-":
             yield value
 
 
 def _find_writes(texts: tuple[str, ...]) -> bool:
-    runs = [after for text, after in zip(texts, texts[1:], strict=False) if text in ("-exec", "-execdir", "-ok", "-okdir")]
+    runs = [after for text, after in pairwise(texts) if text in ("-exec", "-execdir", "-ok", "-okdir")]
     return "-delete" in texts or any(name.rsplit("/", 1)[-1] in _ALL_WRITTEN | {"mv", "sed"} for name in runs)
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-_TAKES_A_VALUE = frozenset("-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix".split())
-_REWRITES = frozenset("filter-branch filter-repo rebase replace fast-import".split())
-_MOVES_ON = frozenset("--abort --continue --skip --quit --edit-todo --show-current-patch".split())
+from pi_intent.redaction.spans import word_set
+
+_TAKES_A_VALUE = word_set("-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
+_REWRITES = word_set("filter-branch filter-repo rebase replace fast-import")
+_MOVES_ON = word_set("--abort --continue --skip --quit --edit-todo --show-current-patch")
 
 
 def git_dangers(texts: tuple[str, ...], aliases: dict[str, str] | None = None) -> Iterator[str]:
@@ -80,8 +82,7 @@ def _rewrites(name: str, rest: tuple[str, ...]) -> bool:
             )
         case "restore":
             return (
-                not _long(rest, "--staged")
-                and not _short(rest, "S")
+                (not _long(rest, "--staged") and not _short(rest, "S"))
                 or _long(rest, "--worktree")
                 or _short(rest, "W")
             )

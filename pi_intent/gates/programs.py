@@ -4,52 +4,48 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from pi_intent.gates.script import Command
+from pi_intent.redaction.spans import word_set
 
-_DELETES = frozenset("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate".split())
-_FETCHES = frozenset(
-    "curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone".split()
-)
-_PRIVILEGES = frozenset(
-    "sudo doas su pkexec chown chgrp setcap visudo passwd useradd usermod userdel adduser setfacl".split()
-)
-_SYSTEM = frozenset(
-    "kill pkill killall xkill systemctl service shutdown reboot halt poweroff init mount umount crontab launchctl iptables "
+_DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate")
+_FETCHES = word_set("curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone")
+_PRIVILEGES = word_set("sudo doas su pkexec chown chgrp setcap visudo passwd useradd usermod userdel adduser setfacl")
+_SYSTEM = word_set("kill pkill killall xkill systemctl service shutdown reboot halt poweroff init mount umount crontab launchctl iptables "
     "ip6tables nft ufw firewall-cmd modprobe insmod rmmod sysctl swapoff swapon fdisk parted sfdisk losetup at batch "
-    "loginctl hostnamectl timedatectl update-rc.d chroot nsenter fuser".split()
-)  # fmt: skip
-_LOOKS = frozenset(
-    "status show list list-units list-unit-files is-active is-enabled cat --version --status-all -l --list".split()
+    "loginctl hostnamectl timedatectl update-rc.d chroot nsenter fuser")  # fmt: skip
+_LOOKS = word_set(
+    "status show list list-units list-unit-files is-active is-enabled cat --version --status-all -l --list"
 )
 _INSTALLERS: dict[str, frozenset[str]] = {
-    "pip": frozenset("install uninstall download".split()), "pip3": frozenset("install uninstall download".split()),
-    "npm": frozenset("install i ci add uninstall remove rm update link audit-fix".split()),
-    "pnpm": frozenset("install i add remove update dlx".split()),
-    "yarn": frozenset("install add remove upgrade dlx global".split()), "bun": frozenset("install i add remove update".split()),
-    "uv": frozenset("add remove sync".split()), "poetry": frozenset("install add remove update".split()),
-    "pipx": frozenset("install inject upgrade uninstall".split()), "conda": frozenset("install create update remove".split()),
-    "mamba": frozenset("install create update remove".split()), "cargo": frozenset("install add uninstall".split()),
-    "gem": frozenset("install uninstall update".split()), "bundle": frozenset("install update add".split()),
-    "go": frozenset("install get".split()), "composer": frozenset("install require update remove".split()),
-    "apt": frozenset("install remove purge upgrade update autoremove dist-upgrade full-upgrade".split()),
-    "apt-get": frozenset("install remove purge upgrade update autoremove dist-upgrade".split()),
-    "dnf": frozenset("install remove update upgrade".split()), "yum": frozenset("install remove update upgrade".split()),
-    "apk": frozenset("add del upgrade update".split()), "brew": frozenset("install uninstall upgrade update tap reinstall".split()),
-    "snap": frozenset("install remove refresh".split()), "flatpak": frozenset("install uninstall update".split()),
-    "port": frozenset("install uninstall upgrade".split()), "rustup": frozenset("install update default target".split()),
-    "nix-env": frozenset("-i -iA -e --install --uninstall".split()), "dpkg": frozenset("-i --install -r -P --purge".split()),
-    "pipenv": frozenset("install uninstall update".split()), "easy_install": frozenset(), "pacman": frozenset(),
-    "nvm": frozenset("install".split()), "code": frozenset("--install-extension".split()),
+    "pip": word_set("install uninstall download"), "pip3": word_set("install uninstall download"),
+    "npm": word_set("install i ci add uninstall remove rm update link audit-fix"),
+    "pnpm": word_set("install i add remove update dlx"),
+    "yarn": word_set("install add remove upgrade dlx global"), "bun": word_set("install i add remove update"),
+    "uv": word_set("add remove sync"), "poetry": word_set("install add remove update"),
+    "pipx": word_set("install inject upgrade uninstall"), "conda": word_set("install create update remove"),
+    "mamba": word_set("install create update remove"), "cargo": word_set("install add uninstall"),
+    "gem": word_set("install uninstall update"), "bundle": word_set("install update add"),
+    "go": word_set("install get"), "composer": word_set("install require update remove"),
+    "apt": word_set("install remove purge upgrade update autoremove dist-upgrade full-upgrade"),
+    "apt-get": word_set("install remove purge upgrade update autoremove dist-upgrade"),
+    "dnf": word_set("install remove update upgrade"), "yum": word_set("install remove update upgrade"),
+    "apk": word_set("add del upgrade update"), "brew": word_set("install uninstall upgrade update tap reinstall"),
+    "snap": word_set("install remove refresh"), "flatpak": word_set("install uninstall update"),
+    "port": word_set("install uninstall upgrade"), "rustup": word_set("install update default target"),
+    "nix-env": word_set("-i -iA -e --install --uninstall"), "dpkg": word_set("-i --install -r -P --purge"),
+    "pipenv": word_set("install uninstall update"), "easy_install": frozenset(), "pacman": frozenset(),
+    "nvm": word_set("install"), "code": word_set("--install-extension"),
 }  # fmt: skip
 _PUBLISHES: dict[str, frozenset[str]] = {
-    "npm": frozenset("publish unpublish deprecate dist-tag".split()), "pnpm": frozenset(["publish"]),
-    "yarn": frozenset(["publish", "npm"]), "twine": frozenset(["upload"]), "cargo": frozenset("publish yank".split()),
+    "npm": word_set("publish unpublish deprecate dist-tag"), "pnpm": frozenset(["publish"]),
+    "yarn": frozenset(["publish", "npm"]), "twine": frozenset(["upload"]), "cargo": word_set("publish yank"),
     "docker": frozenset(["push"]), "podman": frozenset(["push"]), "poetry": frozenset(["publish"]), "uv": frozenset(["publish"]),
-    "flit": frozenset(["publish"]), "hatch": frozenset(["publish"]), "gem": frozenset("push yank".split()),
+    "flit": frozenset(["publish"]), "hatch": frozenset(["publish"]), "gem": word_set("push yank"),
     "helm": frozenset(["push"]), "vsce": frozenset(["publish"]), "vercel": frozenset(), "netlify": frozenset(["deploy"]),
-    "fly": frozenset(["deploy"]), "flyctl": frozenset(["deploy"]), "wrangler": frozenset("publish deploy".split()),
-    "firebase": frozenset(["deploy"]), "heroku": frozenset("run restart releases:rollback".split()), "mvn": frozenset(["deploy"]),
+    "fly": frozenset(["deploy"]), "flyctl": frozenset(["deploy"]), "wrangler": word_set("publish deploy"),
+    "firebase": frozenset(["deploy"]), "heroku": word_set("run restart releases:rollback"), "mvn": frozenset(["deploy"]),
 }  # fmt: skip
 _GH = {"pr": "create merge close comment edit review ready reopen", "release": "create delete edit upload",
        "issue": "create close comment edit delete reopen transfer", "repo": "create delete edit rename archive sync fork",
@@ -69,8 +65,8 @@ _CLOUD_MUTES = re.compile(
     r"(?:-.*)?"
 )
 _SQL = re.compile(r"\b(?:drop|delete|truncate|alter|update|insert|grant|revoke|create|replace)\b", re.I)
-_SQL_CLIENTS = frozenset(
-    "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd cockroach bq mongosh mongo".split()
+_SQL_CLIENTS = word_set(
+    "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd cockroach bq mongosh mongo"
 )
 _SECRET_PATH = re.compile(
     r"""(?x) (?:^|.*/) (?: \.ssh(?:/.*)? | \.aws(?:/.*)? | \.gnupg(?:/.*)? | \.netrc | \.pgpass | \.npmrc | \.pypirc
@@ -78,11 +74,11 @@ _SECRET_PATH = re.compile(
     | \.env (?: \.(?!example|sample|template|dist|defaults?|test$).* )? | id_(?:rsa|ed25519|ecdsa|dsa) | [^/]*\.(?:pem|p12|pfx|key)
     | etc/(?:shadow|gshadow|sudoers)(?:\.d/.*)? | \.vault-token | credentials\.json | proc/(?:\d+|self|\*)/environ )"""
 )
-_NAMES_ONLY = frozenset(
+_NAMES_ONLY = word_set(
     "ls stat test [ find echo printf touch mkdir chmod cd git rm which file du basename dirname realpath readlink ssh-keygen ln "
-    "alias export".split()
+    "alias export"
 )
-_CLOUDS = frozenset("aws gcloud az gsutil".split())
+_CLOUDS = word_set("aws gcloud az gsutil")
 
 
 def program_dangers(command: Command) -> Iterator[str]:
@@ -99,17 +95,16 @@ def program_dangers(command: Command) -> Iterator[str]:
 
 
 def _removing(program: str, texts: tuple[str, ...]) -> Iterator[str]:
-    if program in _DELETES or program.startswith("mkfs"):
-        yield "deletes"
-    elif program == "find" and ("-delete" in texts):
-        yield "deletes"
-    elif program == "dd" and any(t.startswith("of=") and t != "of=/dev/null" for t in texts):
-        yield "deletes"
-    elif program == "rsync" and any(t.startswith(("--delete", "--remove-source-files")) for t in texts):
-        yield "deletes"
-    elif (program == "mv" and texts[-1:] == ("/dev/null",)) or (program == "cp" and "/dev/null" in texts[:-1]):
-        yield "deletes"
-    elif program in ("fd", "fdfind") and ("-X" in texts or "-x" in texts) and "rm" in texts:
+    if (
+        program in _DELETES
+        or program.startswith("mkfs")
+        or (program == "find" and ("-delete" in texts))
+        or (program == "dd" and any(t.startswith("of=") and t != "of=/dev/null" for t in texts))
+        or (program == "rsync" and any(t.startswith(("--delete", "--remove-source-files")) for t in texts))
+        or (program == "mv" and texts[-1:] == ("/dev/null",))
+        or (program == "cp" and "/dev/null" in texts[:-1])
+        or (program in ("fd", "fdfind") and ("-X" in texts or "-x" in texts) and "rm" in texts)
+    ):
         yield "deletes"
 
 
@@ -158,7 +153,7 @@ def _elsewhere(program: str, texts: tuple[str, ...], words: list[str]) -> Iterat
 
 
 def _gh_writes(texts: tuple[str, ...]) -> bool:
-    method = next((b for a, b in zip(texts, texts[1:], strict=False) if a in ("-X", "--method")), "")
+    method = next((b for a, b in pairwise(texts) if a in ("-X", "--method")), "")
     return method.upper() not in ("", "GET") or (
         not method and bool({"-f", "-F", "--field", "--raw-field", "--input"} & set(texts))
     )
@@ -179,12 +174,16 @@ def _is_local(url: str) -> bool:
 
 
 def _machine(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator[str]:
-    if program in _PRIVILEGES:
-        yield "privileges"
-    elif program == "chmod" and any(
-        re.fullmatch(r"0?[0-7]*[2367][0-7]{0}|0?[4-7][0-7]{3}|0?[0-7]{2}[2367]|[ugoa]*\+[rwxX]*s[rwxX]*|[oa]+[+=][rx]*w[rx]*", w)
-        for w in texts[:2]
-    ):  # fmt: skip
+    if program in _PRIVILEGES or (
+        program == "chmod"
+        and any(
+            re.fullmatch(
+                r"0?[0-7]*[2367][0-7]{0}|0?[4-7][0-7]{3}|0?[0-7]{2}[2367]|[ugoa]*\+[rwxX]*s[rwxX]*|[oa]+[+=][rx]*w[rx]*",
+                w,
+            )
+            for w in texts[:2]
+        )
+    ):
         yield "privileges"
     elif program in _SYSTEM:
         looks = {
@@ -203,7 +202,7 @@ def _machine(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator
 
 
 def _docker_acts(words: list[str]) -> bool:
-    acts = set("run rm rmi prune kill stop restart exec start down up create volume-rm cp load import commit".split())
+    acts = word_set("run rm rmi prune kill stop restart exec start down up create volume-rm cp load import commit")
     groups = (
         "container",
         "image",
@@ -223,23 +222,25 @@ def _docker_acts(words: list[str]) -> bool:
 
 
 def _secrets(program: str, command: Command, words: list[str]) -> Iterator[str]:
-    if (program in ("printenv", "env", "export") and not command.arguments) or (
-        program in ("set", "declare") and not command.arguments
+    if (
+        (program in ("printenv", "env", "export") and not command.arguments)
+        or (program in ("set", "declare") and not command.arguments)
+        or (
+            program in ("printenv", "echo", "printf")
+            and any(
+                re.search(r"(?i)(?:^|[${_])\w*(?:secret|token|passw|api_?key|credential|private_key)\w*", word.shown)
+                for word in command.arguments
+                if program == "printenv" or word.text is None
+            )
+        )
+        or (program == "security" and any(w.startswith(("find-", "dump-", "export")) for w in words))
+        or (
+            program in ("secret-tool", "pass", "op", "bw", "keyring", "gopass")
+            and bool(words)
+            and words[0] not in ("ls", "list", "status")
+        )
+        or (program == "gpg" and any("secret" in text for text in command.texts))
     ):
-        yield "secrets"
-    elif program in ("printenv", "echo", "printf") and any(
-        re.search(r"(?i)(?:^|[${_])\w*(?:secret|token|passw|api_?key|credential|private_key)\w*", word.shown)
-        for word in command.arguments
-        if program == "printenv" or word.text is None
-    ):
-        yield "secrets"
-    elif (program == "security" and any(w.startswith(("find-", "dump-", "export")) for w in words)) or (
-        program in ("secret-tool", "pass", "op", "bw", "keyring", "gopass")
-        and bool(words)
-        and words[0] not in ("ls", "list", "status")
-    ):
-        yield "secrets"
-    elif program == "gpg" and any("secret" in text for text in command.texts):
         yield "secrets"
     reads = [word for word in command.arguments if program not in _NAMES_ONLY]
     if program in ("grep", "rg", "egrep", "fgrep", "sed", "awk", "jq"):
@@ -262,11 +263,12 @@ def _services(program: str, texts: tuple[str, ...], words: list[str]) -> Iterato
         )
         if not verbs or (verb in verbs and not looks):
             yield "infra"
-    elif program in _CLOUDS and any(_CLOUD_MUTES.fullmatch(w) for w in words[:4]):
-        yield "infra"
-    elif program in _SQL_CLIENTS and any(_SQL.search(t) for t in texts):
-        yield "infra"
-    elif program == "redis-cli" and any(
-        t.upper() in ("FLUSHALL", "FLUSHDB", "DEL", "SHUTDOWN", "CONFIG") for t in texts
+    elif (
+        (program in _CLOUDS and any(_CLOUD_MUTES.fullmatch(w) for w in words[:4]))
+        or (program in _SQL_CLIENTS and any(_SQL.search(t) for t in texts))
+        or (
+            program == "redis-cli"
+            and any(t.upper() in ("FLUSHALL", "FLUSHDB", "DEL", "SHUTDOWN", "CONFIG") for t in texts)
+        )
     ):
         yield "infra"

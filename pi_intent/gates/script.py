@@ -57,11 +57,6 @@ class Word:
         return "".join(part if isinstance(part, str) else part.source for part in self.parts)
 
 
-def literal_word(text: str) -> Word:
-    """A word that is known."""
-    return Word(text, (text,))
-
-
 @dataclass(frozen=True, slots=True)
 class Assignment:
     name: str

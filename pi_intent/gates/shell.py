@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pi_intent.gates.inputs import reads_code, said_by
 from pi_intent.gates.script import (
     Assignment,
     Command,
@@ -23,9 +24,9 @@ from pi_intent.gates.script import (
     Unknown,
     Word,
 )
-from pi_intent.gates.script import literal_word as literal_word
+from pi_intent.gates.variables import assignment_counts, first_error, home_kept
 from pi_intent.gates.words import Cell, cells_of, decoded, words_of
-from pi_intent.gates.wrappers import FETCHERS, LANGUAGES, SHELLS, Inside, inside
+from pi_intent.gates.wrappers import FETCHERS, SHELLS, Inside, inside
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -46,7 +47,6 @@ _PLACES: dict[str, Place] = {
 _SHELLS_OF_THEIR_OWN = ("subshell", "command_substitution", "process_substitution", "function_definition")
 _SUBSTITUTIONS = ("command_substitution", "process_substitution")
 _REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
-_CHANGES_VARIABLES = frozenset("read unset mapfile readarray getopts let eval source . printf local trap".split())
 
 
 @functools.cache
@@ -103,9 +103,9 @@ class _Reading:
         raw = re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
         root = self.parser.parse(raw).root_node
         kept = self.variables, self.settled
-        self.variables, self.settled = {}, _assigned_once(root)
+        self.variables, self.settled = {}, assignment_counts(root)
         if root.has_error:
-            self.give_up("syntax", _first_error(root) or text)
+            self.give_up("syntax", first_error(root) or text)
         self.visit(root, around, depth, 0)
         self.variables, self.settled = kept
         return None
@@ -197,7 +197,7 @@ class _Reading:
 
     def fed(self, source: int, first: int, around: Command, depth: int) -> None:
         """A stage reads what those before it print: a shell among its commands runs that."""
-        readers = [at for at in range(first, len(self.commands)) if _reads_code(self.commands[at])]
+        readers = [at for at in range(first, len(self.commands)) if reads_code(self.commands[at])]
         for at in readers:
             givers = self.commands[source:first]
             if any(giver.program in FETCHERS for giver in givers):
@@ -210,7 +210,7 @@ class _Reading:
     def said(self, at: int) -> str | None:
         """What a command prints, where its text tells."""
         command = self.commands[at]
-        return self.inputs.get(at) if command.program == "cat" and not command.arguments else _said(command)
+        return self.inputs.get(at) if command.program == "cat" and not command.arguments else said_by(command)
 
     def assigned(self, node: Node, around: Command, depth: int, level: int) -> None:
         nodes = [node] if node.type == "variable_assignment" else node.children
@@ -223,14 +223,14 @@ class _Reading:
         name = decoded((node.children[0].text or b"") if node.children else b"")
         value = node.child_by_field_name("value")
         self.substitutions(node, around, depth, level)
-        cells = list(cells_of(value, self.value)) if value is not None else [("", True)]
+        cells: list[Cell] = list(cells_of(value, self.value)) if value is not None else [("", True)]
         if value is not None and value.type == "array":
             cells = [Unknown("variable", decoded(value.text or b""))]
         certain = not {"condition", "loop", "function", "alternative", "subshell", "pipe", "background"} & set(
             around.place
         )
         if keep and certain and self.settled is not None and self.settled[name] == 1:
-            self.variables[name] = _home_kept(cells)
+            self.variables[name] = home_kept(cells)
         words = words_of(decoded(value.text or b"") if value else "", cells)
         return Assignment(name, words[0] if len(words) == 1 else Word("", (Unknown("variable", ""),)))
 
@@ -270,7 +270,9 @@ class _Reading:
             target, _, _ = self.redirect(node, around, depth, level)
             found += target
         self.add(
-            replace(around, redirects=tuple(found), source=of or " ".join(decoded(node.text or b"") for node in nodes))
+            replace(
+                around, redirects=tuple(found), source=of or " ".join(decoded(node.text or b"") for node in nodes)
+            )
         )
         for node in nodes:
             self.behind(node, around, depth, level, first)
@@ -398,7 +400,7 @@ class _Reading:
             )
         within = inside(command)
         hidden: Hidden | None = within.hidden
-        fed = _reads_code(command)
+        fed = reads_code(command)
         if fed and given is not None and command.program not in (*SHELLS, "ssh"):
             hidden = "code"
         elif fed and given is not None and not given[1]:
@@ -427,68 +429,3 @@ class _Reading:
 
 def _bare(command: Command) -> Command:
     return replace(command, name=None, arguments=(), assignments=(), redirects=(), hidden=None)
-
-
-def _home_kept(cells: list[Cell]) -> list[Cell]:
-    """A value as it is later put in: its tilde has become the home folder."""
-    first = cells[0] if cells else None
-    if first is None or isinstance(first, Unknown) or first[1] or not (first[0] == "~" or first[0].startswith("~/")):
-        return cells
-    return [Unknown("home", "~"), (first[0][1:], False), *cells[1:]]
-
-
-def _reads_code(command: Command) -> bool:
-    """Whether a command takes its program from its input."""
-    program, texts = command.program or "", command.texts
-    if program in SHELLS:
-        return not any(not text.startswith(("-", "+")) for text in texts[:1]) and not any(
-            text.startswith("-") and not text.startswith("--") and "c" in text for text in texts
-        )
-    if program == "ssh":
-        return len([text for text in texts if not text.startswith("-")]) == 1
-    if LANGUAGES.fullmatch(program):
-        return not texts or texts[0] == "-"
-    return program in ("xargs", "parallel") and texts[-1:] != () and texts[-1] in SHELLS
-
-
-def _said(command: Command) -> str | None:
-    """What `echo` or `printf` prints, where that is known."""
-    if command.program not in ("echo", "printf") or any(word.text is None for word in command.arguments):
-        return None
-    texts = [text for text in command.texts if not re.fullmatch("-[neE]+", text)]
-    if command.program == "printf":
-        texts = [text for text in texts if not re.fullmatch(r"(?:%s|\\n|%b)+", text)]
-    return " ".join(texts).replace("\\n", "\n")
-
-
-def _assigned_once(root: Node) -> Counter[str] | None:
-    """How often each variable is assigned in a text, or None where something may change one unseen."""
-    counts: Counter[str] = Counter()
-    cursor = root.walk()
-    while True:
-        node = cursor.node
-        if node is not None and node.type == "variable_assignment" and node.children:
-            appended = any(child.type == "+=" for child in node.children)
-            counts[decoded(node.children[0].text or b"")] += 2 if appended else 1
-        elif node is not None and node.type == "for_statement":
-            counts.update({decoded(child.text or b""): 2 for child in node.children if child.type == "variable_name"})
-        elif node is not None and node.type == "command_name" and decoded(node.text or b"") in _CHANGES_VARIABLES:
-            return None
-        if cursor.goto_first_child() or cursor.goto_next_sibling():
-            continue
-        while cursor.goto_parent():
-            if cursor.goto_next_sibling():
-                break
-        else:
-            return None if counts["IFS"] else counts
-
-
-def _first_error(root: Node) -> str | None:
-    node = root
-    while True:
-        if node.is_error or node.is_missing:
-            return decoded(node.text or b"")
-        following = next((child for child in node.children if child.has_error or child.is_missing), None)
-        if following is None:
-            return decoded(node.text or b"")
-        node = following

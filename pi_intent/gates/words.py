@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pi_intent.gates.script import Unknown, Word
@@ -196,7 +197,7 @@ def _braced(cells: list[Cell]) -> list[list[Cell]]:
             edges = [start, *commas, end]
             waiting += [
                 word[:start] + word[left + 1 : right] + word[end + 1 :]
-                for left, right in reversed(list(zip(edges, edges[1:], strict=False)))
+                for left, right in reversed(list(pairwise(edges)))
             ]
     return done
 

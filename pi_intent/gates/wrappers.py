@@ -7,17 +7,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pi_intent.gates.script import Command, Hidden, Place, Unknown, Word
+from pi_intent.redaction.spans import word_set
 
-SHELLS = frozenset("sh bash zsh dash ksh ash fish mksh busybox-sh".split())
+SHELLS = word_set("sh bash zsh dash ksh ash fish mksh busybox-sh")
 LANGUAGES = re.compile(r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|Rscript|osascript|tclsh)[\d.]*")
 _CODE_FLAGS = re.compile(r"-[A-Za-z]*[ceEr]|--eval|--print|-p|-pe|-ne|-pi|-lane|eval")
-_RECIPES = frozenset("make gmake just task rake ninja gradle gradlew mvn mvnw ant tox nox invoke".split())
+_RECIPES = word_set("make gmake just task rake ninja gradle gradlew mvn mvnw ant tox nox invoke")
 _RUNNERS = {"npm", "pnpm", "yarn", "bun"}
-_MODULES = frozenset(
+_MODULES = word_set(
     "pytest unittest mypy ruff black isort flake8 pylint pyright coverage json.tool venv pip build py_compile compileall "
-    "http.server timeit doctest this platform site sysconfig tarfile zipfile twine virtualenv uv pre_commit".split()
+    "http.server timeit doctest this platform site sysconfig tarfile zipfile twine virtualenv uv pre_commit"
 )
-FETCHERS = frozenset("curl wget fetch aria2c http https xh nc ncat lynx w3m ssh".split())
+FETCHERS = word_set("curl wget fetch aria2c http https xh nc ncat lynx w3m ssh")
 _SCRIPT_FILE = re.compile(r".*\.(?:sh|bash|zsh|py|pl|rb|js|mjs|ts|php|lua|ps1)")
 
 _VALUED: dict[str, str] = {

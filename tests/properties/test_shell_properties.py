@@ -27,7 +27,9 @@ def test_no_text_makes_it_raise(text):
     dangers_of(read_command(text), cwd="/w", project="/w")
 
 
-@pytest.mark.parametrize("unit", ["a|", "`>~", "<", "$(", '"', "cat <<E\n", "rm x; ", "eval ", "a && ", "{a,", "\0", "\ud800"])
+@pytest.mark.parametrize(
+    "unit", ["a|", "`>~", "<", "$(", '"', "cat <<E\n", "rm x; ", "eval ", "a && ", "{a,", "\0", "\ud800"]
+)
 def test_a_huge_text_is_given_up_soon(unit):
     started = time.process_time()
     dangers_of(read_command(unit * (1_000_000 // len(unit))), cwd="/w", project="/w")
