@@ -1,4 +1,4 @@
-"""Every shell command in the sample sessions, whatever the dialect: found by its key, not by the shape of its file."""
+"""Every shell command in the sample sessions, whatever the dialect: found by its key."""
 
 from __future__ import annotations
 

@@ -15,9 +15,20 @@ from pi_intent.gates.script import Command, Script, Unknown, Word
 from pi_intent.redaction.spans import word_set
 
 DangerKind = Literal[
-    "deletes", "git_history", "publishes", "network", "installs", "privileges", "system", "secrets", "runs_fetched",
-    "opaque", "recipe", "outside_project", "infra",
-]  # fmt: skip
+    "deletes",
+    "git_history",
+    "publishes",
+    "network",
+    "installs",
+    "privileges",
+    "system",
+    "secrets",
+    "runs_fetched",
+    "opaque",
+    "recipe",
+    "outside_project",
+    "infra",
+]
 """What a person can name in the settings. `opaque` is code or a script that is not in the command; `recipe` is what a
 build tool or a package's script runs."""
 
@@ -35,8 +46,16 @@ class Danger:
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&", "<>")
 _LAST_IS_WRITTEN = word_set("cp mv ln install rsync scp")
 _ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash")
-_WRITTEN_OPTION = {"curl": ("-o", "--output", "--output-dir"), "wget": ("-O", "-P", "-o"), "sort": ("-o",), "tar": ("-C",),
-                   "unzip": ("-d",), "cp": ("-t",), "mv": ("-t",), "install": ("-t", "-d")}  # fmt: skip
+_WRITTEN_OPTION = {
+    "curl": ("-o", "--output", "--output-dir"),
+    "wget": ("-O", "-P", "-o"),
+    "sort": ("-o",),
+    "tar": ("-C",),
+    "unzip": ("-d",),
+    "cp": ("-t",),
+    "mv": ("-t",),
+    "install": ("-t", "-d"),
+}
 _UNSURE = ("condition", "loop", "function", "alternative")
 _MOST_FOLDERS = 8
 Folders = tuple[str | None, ...]
@@ -45,7 +64,9 @@ Folders = tuple[str | None, ...]
 def dangers_of(
     script: Script, *, cwd: str, project: str | None = None, also: Iterable[str] = ()
 ) -> tuple[Danger, ...]:
-    """Return what the commands of a script put at risk, each kind once per command; a command that only reads gives none.
+    """Return what the commands of a script put at risk, each kind once per command.
+
+    A command that only reads gives none.
 
     `cwd` is the absolute folder it starts in; a `cd` within the text is followed. `also` are further folders that count
     as the project. What could not be read is in `script.unclear`, and is the caller's to ask about.
@@ -120,9 +141,14 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
 
 def _empties(command: Command) -> bool:
     """`> file` alone leaves nothing of the file; behind a command it is how files are written."""
-    return not set(command.place) & {"loop", "pipe", "condition", "subshell"} and any(
-        redirect.operator in (">", ">|") and redirect.target.text not in ("/dev/null", None) for redirect in command.redirects
-    ) and (command.name is not None or command.source.lstrip().startswith(">"))  # fmt: skip
+    return (
+        not set(command.place) & {"loop", "pipe", "condition", "subshell"}
+        and any(
+            redirect.operator in (">", ">|") and redirect.target.text not in ("/dev/null", None)
+            for redirect in command.redirects
+        )
+        and (command.name is not None or command.source.lstrip().startswith(">"))
+    )
 
 
 def _touched(command: Command) -> Iterator[Word]:

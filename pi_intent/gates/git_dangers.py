@@ -34,9 +34,11 @@ def git_dangers(texts: tuple[str, ...], aliases: dict[str, str] | None = None) -
         yield "git_history"
     if name in ("push", "send-pack", "send-email") and not {"-n", "--dry-run"} & set(rest):
         yield "publishes"
-    if name in ("clone", "fetch", "pull", "ls-remote", "push") or (
-        name == "remote" and rest[:1] in (("update",), ("prune",), ("show",))
-    ) or (name == "submodule" and "update" in rest):  # fmt: skip
+    if (
+        name in ("clone", "fetch", "pull", "ls-remote", "push")
+        or (name == "remote" and rest[:1] in (("update",), ("prune",), ("show",)))
+        or (name == "submodule" and "update" in rest)
+    ):
         yield "network"
     if name == "clean" and not {"-n", "--dry-run"} & set(rest) and not _short(rest, "n"):
         yield "deletes"

@@ -12,53 +12,104 @@ from pi_intent.redaction.spans import word_set
 _DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate")
 _FETCHES = word_set("curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone")
 _PRIVILEGES = word_set("sudo doas su pkexec chown chgrp setcap visudo passwd useradd usermod userdel adduser setfacl")
-_SYSTEM = word_set("kill pkill killall xkill systemctl service shutdown reboot halt poweroff init mount umount crontab launchctl iptables "
+_SYSTEM = word_set(
+    "kill pkill killall xkill systemctl service shutdown reboot halt poweroff init mount umount crontab launchctl iptables "
     "ip6tables nft ufw firewall-cmd modprobe insmod rmmod sysctl swapoff swapon fdisk parted sfdisk losetup at batch "
-    "loginctl hostnamectl timedatectl update-rc.d chroot nsenter fuser")  # fmt: skip
+    "loginctl hostnamectl timedatectl update-rc.d chroot nsenter fuser"
+)
 _LOOKS = word_set(
     "status show list list-units list-unit-files is-active is-enabled cat --version --status-all -l --list"
 )
 _INSTALLERS: dict[str, frozenset[str]] = {
-    "pip": word_set("install uninstall download"), "pip3": word_set("install uninstall download"),
+    "pip": word_set("install uninstall download"),
+    "pip3": word_set("install uninstall download"),
     "npm": word_set("install i ci add uninstall remove rm update link audit-fix"),
     "pnpm": word_set("install i add remove update dlx"),
-    "yarn": word_set("install add remove upgrade dlx global"), "bun": word_set("install i add remove update"),
-    "uv": word_set("add remove sync"), "poetry": word_set("install add remove update"),
-    "pipx": word_set("install inject upgrade uninstall"), "conda": word_set("install create update remove"),
-    "mamba": word_set("install create update remove"), "cargo": word_set("install add uninstall"),
-    "gem": word_set("install uninstall update"), "bundle": word_set("install update add"),
-    "go": word_set("install get"), "composer": word_set("install require update remove"),
+    "yarn": word_set("install add remove upgrade dlx global"),
+    "bun": word_set("install i add remove update"),
+    "uv": word_set("add remove sync"),
+    "poetry": word_set("install add remove update"),
+    "pipx": word_set("install inject upgrade uninstall"),
+    "conda": word_set("install create update remove"),
+    "mamba": word_set("install create update remove"),
+    "cargo": word_set("install add uninstall"),
+    "gem": word_set("install uninstall update"),
+    "bundle": word_set("install update add"),
+    "go": word_set("install get"),
+    "composer": word_set("install require update remove"),
     "apt": word_set("install remove purge upgrade update autoremove dist-upgrade full-upgrade"),
     "apt-get": word_set("install remove purge upgrade update autoremove dist-upgrade"),
-    "dnf": word_set("install remove update upgrade"), "yum": word_set("install remove update upgrade"),
-    "apk": word_set("add del upgrade update"), "brew": word_set("install uninstall upgrade update tap reinstall"),
-    "snap": word_set("install remove refresh"), "flatpak": word_set("install uninstall update"),
-    "port": word_set("install uninstall upgrade"), "rustup": word_set("install update default target"),
-    "nix-env": word_set("-i -iA -e --install --uninstall"), "dpkg": word_set("-i --install -r -P --purge"),
-    "pipenv": word_set("install uninstall update"), "easy_install": frozenset(), "pacman": frozenset(),
-    "nvm": word_set("install"), "code": word_set("--install-extension"),
-}  # fmt: skip
+    "dnf": word_set("install remove update upgrade"),
+    "yum": word_set("install remove update upgrade"),
+    "apk": word_set("add del upgrade update"),
+    "brew": word_set("install uninstall upgrade update tap reinstall"),
+    "snap": word_set("install remove refresh"),
+    "flatpak": word_set("install uninstall update"),
+    "port": word_set("install uninstall upgrade"),
+    "rustup": word_set("install update default target"),
+    "nix-env": word_set("-i -iA -e --install --uninstall"),
+    "dpkg": word_set("-i --install -r -P --purge"),
+    "pipenv": word_set("install uninstall update"),
+    "easy_install": frozenset(),
+    "pacman": frozenset(),
+    "nvm": word_set("install"),
+    "code": word_set("--install-extension"),
+}
 _PUBLISHES: dict[str, frozenset[str]] = {
-    "npm": word_set("publish unpublish deprecate dist-tag"), "pnpm": frozenset(["publish"]),
-    "yarn": frozenset(["publish", "npm"]), "twine": frozenset(["upload"]), "cargo": word_set("publish yank"),
-    "docker": frozenset(["push"]), "podman": frozenset(["push"]), "poetry": frozenset(["publish"]), "uv": frozenset(["publish"]),
-    "flit": frozenset(["publish"]), "hatch": frozenset(["publish"]), "gem": word_set("push yank"),
-    "helm": frozenset(["push"]), "vsce": frozenset(["publish"]), "vercel": frozenset(), "netlify": frozenset(["deploy"]),
-    "fly": frozenset(["deploy"]), "flyctl": frozenset(["deploy"]), "wrangler": word_set("publish deploy"),
-    "firebase": frozenset(["deploy"]), "heroku": word_set("run restart releases:rollback"), "mvn": frozenset(["deploy"]),
-}  # fmt: skip
-_GH = {"pr": "create merge close comment edit review ready reopen", "release": "create delete edit upload",
-       "issue": "create close comment edit delete reopen transfer", "repo": "create delete edit rename archive sync fork",
-       "workflow": "run enable disable", "run": "rerun cancel delete", "gist": "create edit delete", "secret": "set delete",
-       "variable": "set delete", "label": "create edit delete", "mr": "create merge close"}  # fmt: skip
+    "npm": word_set("publish unpublish deprecate dist-tag"),
+    "pnpm": frozenset(["publish"]),
+    "yarn": frozenset(["publish", "npm"]),
+    "twine": frozenset(["upload"]),
+    "cargo": word_set("publish yank"),
+    "docker": frozenset(["push"]),
+    "podman": frozenset(["push"]),
+    "poetry": frozenset(["publish"]),
+    "uv": frozenset(["publish"]),
+    "flit": frozenset(["publish"]),
+    "hatch": frozenset(["publish"]),
+    "gem": word_set("push yank"),
+    "helm": frozenset(["push"]),
+    "vsce": frozenset(["publish"]),
+    "vercel": frozenset(),
+    "netlify": frozenset(["deploy"]),
+    "fly": frozenset(["deploy"]),
+    "flyctl": frozenset(["deploy"]),
+    "wrangler": word_set("publish deploy"),
+    "firebase": frozenset(["deploy"]),
+    "heroku": word_set("run restart releases:rollback"),
+    "mvn": frozenset(["deploy"]),
+}
+_GH = {
+    "pr": "create merge close comment edit review ready reopen",
+    "release": "create delete edit upload",
+    "issue": "create close comment edit delete reopen transfer",
+    "repo": "create delete edit rename archive sync fork",
+    "workflow": "run enable disable",
+    "run": "rerun cancel delete",
+    "gist": "create edit delete",
+    "secret": "set delete",
+    "variable": "set delete",
+    "label": "create edit delete",
+    "mr": "create merge close",
+}
 _INFRA_VERBS: dict[str, str] = {
-    "terraform": "apply destroy import taint untaint state force-unlock", "tofu": "apply destroy import taint state",
-    "pulumi": "up update destroy cancel refresh import", "kubectl":
-    "apply delete create replace patch edit scale rollout drain cordon uncordon taint set label annotate exec run expose cp",
-    "helm": "install upgrade uninstall delete rollback", "oc": "apply delete create patch", "cdk": "deploy destroy",
-    "serverless": "deploy remove", "ansible-playbook": "", "vault": "write delete kv", "dropdb": "", "createdb": "",
-    "eksctl": "create delete upgrade", "flux": "reconcile delete suspend", "argocd": "app", "doctl": "",
-}  # fmt: skip
+    "terraform": "apply destroy import taint untaint state force-unlock",
+    "tofu": "apply destroy import taint state",
+    "pulumi": "up update destroy cancel refresh import",
+    "kubectl": "apply delete create replace patch edit scale rollout drain cordon uncordon taint set label annotate exec run expose cp",
+    "helm": "install upgrade uninstall delete rollback",
+    "oc": "apply delete create patch",
+    "cdk": "deploy destroy",
+    "serverless": "deploy remove",
+    "ansible-playbook": "",
+    "vault": "write delete kv",
+    "dropdb": "",
+    "createdb": "",
+    "eksctl": "create delete upgrade",
+    "flux": "reconcile delete suspend",
+    "argocd": "app",
+    "doctl": "",
+}
 _CLOUD_MUTES = re.compile(
     r"(?:create|delete|remove|terminate|put|update|modify|run|start|stop|reboot|attach|detach|deploy|set|reset|import|invoke"
     r"|publish|send|rm|mv|cp|sync|rb|mb|destroy|disable|enable|add|apply|restore|purge|scale|ssh|submit|register|deregister)"
@@ -131,9 +182,13 @@ def _elsewhere(program: str, texts: tuple[str, ...], words: list[str]) -> Iterat
             and texts[0].startswith(("-S", "-R", "-U"))
             and texts[0] not in ("-Ss", "-Si")
         )
-        if (first in verbs and "--dry-run" not in texts) or uv_pip or pacman or program == "easy_install" or (
-            program == "yarn" and not texts
-        ):  # fmt: skip
+        if (
+            (first in verbs and "--dry-run" not in texts)
+            or uv_pip
+            or pacman
+            or program == "easy_install"
+            or (program == "yarn" and not texts)
+        ):
             yield "installs"
     elif program in ("npx", "bunx", "uvx") and {"-y", "--yes", "--from", "--package"} & set(texts):
         yield "installs"
@@ -141,7 +196,7 @@ def _elsewhere(program: str, texts: tuple[str, ...], words: list[str]) -> Iterat
         verbs = _PUBLISHES[program]
         if (words and words[0] in verbs and (program != "yarn" or words[0] == "publish" or "publish" in words)) or (
             program == "vercel" and words[:1] in ([], ["deploy"])
-        ):  # fmt: skip
+        ):
             yield "publishes"
     if program in ("gh", "glab", "hub") and words:
         if words[0] == "api":
@@ -187,14 +242,25 @@ def _machine(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator
         yield "privileges"
     elif program in _SYSTEM:
         looks = {
-            "systemctl": bool(words) and words[0] in _LOOKS, "service": bool(set(texts) & _LOOKS), "kill": texts[:1] in (("-l",), ("-0",)),
-            "crontab": "-l" in texts, "mount": not texts or texts == ("-l",), "sysctl": not any("=" in w or w == "-w" for w in texts),
-            "launchctl": bool(words) and words[0] in ("list", "print"), "iptables": bool({"-L", "-S", "--list"} & set(texts)),
-            "ufw": "status" in words, "fdisk": "-l" in texts, "parted": "-l" in texts, "nft": "list" in words,
-            "losetup": not texts or "-a" in texts, "fuser": not any(t.startswith("-k") for t in texts), "pkill": texts[:1] == ("-0",),
-            "hostnamectl": not words, "timedatectl": not words or words[0] in _LOOKS,
+            "systemctl": bool(words) and words[0] in _LOOKS,
+            "service": bool(set(texts) & _LOOKS),
+            "kill": texts[:1] in (("-l",), ("-0",)),
+            "crontab": "-l" in texts,
+            "mount": not texts or texts == ("-l",),
+            "sysctl": not any("=" in w or w == "-w" for w in texts),
+            "launchctl": bool(words) and words[0] in ("list", "print"),
+            "iptables": bool({"-L", "-S", "--list"} & set(texts)),
+            "ufw": "status" in words,
+            "fdisk": "-l" in texts,
+            "parted": "-l" in texts,
+            "nft": "list" in words,
+            "losetup": not texts or "-a" in texts,
+            "fuser": not any(t.startswith("-k") for t in texts),
+            "pkill": texts[:1] == ("-0",),
+            "hostnamectl": not words,
+            "timedatectl": not words or words[0] in _LOOKS,
             "loginctl": not words or words[0].startswith("list"),
-        }.get(program, False)  # fmt: skip
+        }.get(program, False)
         if not looks:
             yield "system"
     elif program in ("docker", "podman", "nerdctl", "docker-compose") and _docker_acts(words):

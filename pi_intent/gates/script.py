@@ -9,9 +9,19 @@ Gap = Literal["home", "variable", "substitution", "glob", "input"]
 """What is only known when it runs; `home` is the home folder, `input` what stands on the input of xargs or find."""
 
 Place = Literal[
-    "pipe", "subshell", "substitution", "background", "function", "condition", "loop", "alternative", "heredoc", "nested",
-    "alias", "remote",
-]  # fmt: skip
+    "pipe",
+    "subshell",
+    "substitution",
+    "background",
+    "function",
+    "condition",
+    "loop",
+    "alternative",
+    "heredoc",
+    "nested",
+    "alias",
+    "remote",
+]
 """Where a command stands; `nested` is the text handed to another shell, `remote` runs on another machine."""
 
 Hidden = Literal["fetched", "input", "code", "script", "recipe"]

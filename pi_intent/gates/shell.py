@@ -40,10 +40,17 @@ _DEEPEST = 60
 _DEEPEST_SHELL = 6
 _LONGEST_QUOTE = 200
 _PLACES: dict[str, Place] = {
-    "subshell": "subshell", "command_substitution": "substitution", "process_substitution": "substitution",
-    "function_definition": "function", "if_statement": "condition", "case_item": "condition", "for_statement": "loop",
-    "c_style_for_statement": "loop", "while_statement": "loop", "heredoc_body": "heredoc",
-}  # fmt: skip
+    "subshell": "subshell",
+    "command_substitution": "substitution",
+    "process_substitution": "substitution",
+    "function_definition": "function",
+    "if_statement": "condition",
+    "case_item": "condition",
+    "for_statement": "loop",
+    "c_style_for_statement": "loop",
+    "while_statement": "loop",
+    "heredoc_body": "heredoc",
+}
 _SHELLS_OF_THEIR_OWN = ("subshell", "command_substitution", "process_substitution", "function_definition")
 _SUBSTITUTIONS = ("command_substitution", "process_substitution")
 _REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
@@ -313,8 +320,17 @@ class _Reading:
                 further, words, _ = self.redirect(child, around, depth, level)
                 more += further
                 arguments += words
-            elif child.type in ("word", "string", "raw_string", "concatenation", "simple_expansion", "expansion", "number",
-                                "ansi_c_string", "command_substitution"):  # fmt: skip
+            elif child.type in (
+                "word",
+                "string",
+                "raw_string",
+                "concatenation",
+                "simple_expansion",
+                "expansion",
+                "number",
+                "ansi_c_string",
+                "command_substitution",
+            ):
                 arguments += self.words(child)
         return more, arguments, body
 

@@ -23,19 +23,62 @@ _SCRIPT_FILE = re.compile(r".*\.(?:sh|bash|zsh|py|pl|rb|js|mjs|ts|php|lua|ps1)")
 
 _VALUED: dict[str, str] = {
     # Single-letter options of each wrapper that take a value, then (behind a blank) the long ones.
-    "env": "uCS --unset --chdir --split-string", "sudo": "ugphCDrtTRUa --user --group --prompt --host --chdir --chroot",
-    "doas": "uC", "command": "", "builtin": "", "exec": "a", "nice": "n --adjustment", "ionice": "cnp --class --classdata",
-    "nohup": "", "timeout": "ks --kill-after --signal", "gtimeout": "ks", "time": "fo --format --output",
-    "stdbuf": "ioe --input --output --error", "setsid": "", "unbuffer": "", "caffeinate": "tw", "chroot": "", "taskset": "",
+    "env": "uCS --unset --chdir --split-string",
+    "sudo": "ugphCDrtTRUa --user --group --prompt --host --chdir --chroot",
+    "doas": "uC",
+    "command": "",
+    "builtin": "",
+    "exec": "a",
+    "nice": "n --adjustment",
+    "ionice": "cnp --class --classdata",
+    "nohup": "",
+    "timeout": "ks --kill-after --signal",
+    "gtimeout": "ks",
+    "time": "fo --format --output",
+    "stdbuf": "ioe --input --output --error",
+    "setsid": "",
+    "unbuffer": "",
+    "caffeinate": "tw",
+    "chroot": "",
+    "taskset": "",
     "xargs": "IndLPsaEe --max-args --max-procs --replace --delimiter --arg-file --max-lines --max-chars",
     "parallel": "jaNnSI --jobs --arg-file --sshlogin --colsep --delay --retries --timeout --joblog --results",
-    "strace": "eopsuE", "watch": "n --interval", "flock": "wE --timeout", "coproc": "", "noglob": "", "nocorrect": "",
-    "then": "", "do": "", "else": "", "{": "", "!": "", "busybox": "", "toybox": "", "proxychains": "f", "rlwrap": "",
-    "ltrace": "eopsu", "script": "c", "entr": "", "dotenv": "f", "direnv": "",
-}  # fmt: skip
+    "strace": "eopsuE",
+    "watch": "n --interval",
+    "flock": "wE --timeout",
+    "coproc": "",
+    "noglob": "",
+    "nocorrect": "",
+    "then": "",
+    "do": "",
+    "else": "",
+    "{": "",
+    "!": "",
+    "busybox": "",
+    "toybox": "",
+    "proxychains": "f",
+    "rlwrap": "",
+    "ltrace": "eopsu",
+    "script": "c",
+    "entr": "",
+    "dotenv": "f",
+    "direnv": "",
+}
 _POSITIONALS = {"timeout": 1, "gtimeout": 1, "chroot": 1, "taskset": 1, "flock": 1, "direnv": 2}
-_BEFORE = {"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "hatch": "run", "rye": "run", "bundle": "exec",
-           "npm": "exec", "pnpm": "exec", "conda": "run", "mise": "exec", "asdf": "exec"}  # fmt: skip
+_BEFORE = {
+    "uv": "run",
+    "poetry": "run",
+    "pipenv": "run",
+    "pdm": "run",
+    "hatch": "run",
+    "rye": "run",
+    "bundle": "exec",
+    "npm": "exec",
+    "pnpm": "exec",
+    "conda": "run",
+    "mise": "exec",
+    "asdf": "exec",
+}
 _UV_VALUED = {
     "--with",
     "--extra",
@@ -263,8 +306,24 @@ def _find(command: Command, words: tuple[Word, ...]) -> Iterable[Command]:
 
 
 def _container(command: Command, words: tuple[Word, ...]) -> Inside:
-    rest = _skip(words[1:], "euwvpnl", {"--env", "--user", "--workdir", "--volume", "--name", "--namespace", "--container",
-                                        "--network", "--entrypoint", "--platform", "--mount", "--publish"})  # fmt: skip
+    rest = _skip(
+        words[1:],
+        "euwvpnl",
+        {
+            "--env",
+            "--user",
+            "--workdir",
+            "--volume",
+            "--name",
+            "--namespace",
+            "--container",
+            "--network",
+            "--entrypoint",
+            "--platform",
+            "--mount",
+            "--publish",
+        },
+    )
     rest = _skip(rest[1:], "nc")
     return Inside(commands=tuple(c for c in _running(command, rest, command.program or "") if rest))
 

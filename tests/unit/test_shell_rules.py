@@ -69,10 +69,15 @@ def test_a_command_says_where_it_stands_and_through_what():
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("a" * 70_000, "long"), ("a|" * 40_000, "long"), ("rm x\0", "nul"), ("(" * 500, "syntax"), ("$X y", "name"),
-        ("eval " * 60 + "x", "deep"), ("$(" * 200 + "a" + ")" * 200, "deep"),
+        ("a" * 70_000, "long"),
+        ("a|" * 40_000, "long"),
+        ("rm x\0", "nul"),
+        ("(" * 500, "syntax"),
+        ("$X y", "name"),
+        ("eval " * 60 + "x", "deep"),
+        ("$(" * 200 + "a" + ")" * 200, "deep"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_read_is_unclear(text, why):
     assert why in {unclear.why for unclear in read_command(text).unclear}
 
@@ -96,11 +101,23 @@ def test_without_the_parser_everything_is_unclear(monkeypatch):
 @pytest.mark.parametrize(
     ("path", "outside"),
     [
-        ("a", False), ("./a/../b", False), ("../a", True), ("/work/app/x", False), ("/work/apple", True), ("/work/app/../x", True),
-        ("~/x", True), ("~", True), ("~root/x", True), ("/dev/null", False), ("/tmp/x", True), ("", False), ("a\0b", True),
-        ("//work/app/x", False), ("/", True),
+        ("a", False),
+        ("./a/../b", False),
+        ("../a", True),
+        ("/work/app/x", False),
+        ("/work/apple", True),
+        ("/work/app/../x", True),
+        ("~/x", True),
+        ("~", True),
+        ("~root/x", True),
+        ("/dev/null", False),
+        ("/tmp/x", True),
+        ("", False),
+        ("a\0b", True),
+        ("//work/app/x", False),
+        ("/", True),
     ],
-)  # fmt: skip
+)
 def test_a_path_is_outside_by_its_text(path, outside):
     assert outside_project(path, HERE, HERE) is outside
 
