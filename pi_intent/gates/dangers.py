@@ -68,8 +68,8 @@ def dangers_of(
 
     A command that only reads gives none.
 
-    `cwd` is the absolute folder it starts in; a `cd` within the text is followed. `also` are further folders that count
-    as the project. What could not be read is in `script.unclear`, and is the caller's to ask about.
+    `cwd` is the absolute folder it starts in; a `cd` within the text is followed. `also` are further folders that
+    count as the project. What could not be read is in `script.unclear`, and is the caller's to ask about.
     """
     also = tuple(also)
     folders: dict[tuple[int, ...], Folders] = {(): (cwd,)}

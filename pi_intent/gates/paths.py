@@ -18,8 +18,8 @@ def outside_project(
 ) -> bool:
     """Tell whether a path that a tool reads or writes lies outside the project and its working directory.
 
-    `also` are further folders that count as the project. A path of the home folder (`~/x`) is outside; so is one with a
-    NUL. With `resolve`, both the path as written and the one its links lead to must lie inside.
+    `also` are further folders that count as the project. A path of the home folder (`~/x`) is outside; so is one with
+    a NUL. With `resolve`, both the path as written and the one its links lead to must lie inside.
     """
     if "\0" in path or path == "~" or path.startswith("~/") or (path.startswith("~") and "/" in path):
         return True

@@ -13,7 +13,8 @@ _DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs trunc
 _FETCHES = word_set("curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone")
 _PRIVILEGES = word_set("sudo doas su pkexec chown chgrp setcap visudo passwd useradd usermod userdel adduser setfacl")
 _SYSTEM = word_set(
-    "kill pkill killall xkill systemctl service shutdown reboot halt poweroff init mount umount crontab launchctl iptables "
+    "kill pkill killall xkill systemctl service shutdown reboot halt poweroff init mount umount crontab launchctl "
+    "iptables "
     "ip6tables nft ufw firewall-cmd modprobe insmod rmmod sysctl swapoff swapon fdisk parted sfdisk losetup at batch "
     "loginctl hostnamectl timedatectl update-rc.d chroot nsenter fuser"
 )
@@ -96,7 +97,8 @@ _INFRA_VERBS: dict[str, str] = {
     "terraform": "apply destroy import taint untaint state force-unlock",
     "tofu": "apply destroy import taint state",
     "pulumi": "up update destroy cancel refresh import",
-    "kubectl": "apply delete create replace patch edit scale rollout drain cordon uncordon taint set label annotate exec run expose cp",
+    "kubectl": "apply delete create replace patch edit scale rollout drain cordon uncordon taint set label "
+    "annotate exec run expose cp",
     "helm": "install upgrade uninstall delete rollback",
     "oc": "apply delete create patch",
     "cdk": "deploy destroy",
@@ -122,11 +124,14 @@ _SQL_CLIENTS = word_set(
 _SECRET_PATH = re.compile(
     r"""(?x) (?:^|.*/) (?: \.ssh(?:/.*)? | \.aws(?:/.*)? | \.gnupg(?:/.*)? | \.netrc | \.pgpass | \.npmrc | \.pypirc
     | \.kube/config | \.docker/config\.json | \.config/(?:gcloud|gh)(?:/.*)? | \.git-credentials | \.azure(?:/.*)?
-    | \.env (?: \.(?!example|sample|template|dist|defaults?|test$).* )? | id_(?:rsa|ed25519|ecdsa|dsa) | [^/]*\.(?:pem|p12|pfx|key)
-    | etc/(?:shadow|gshadow|sudoers)(?:\.d/.*)? | \.vault-token | credentials\.json | proc/(?:\d+|self|\*)/environ )"""
+    | \.env (?: \.(?!example|sample|template|dist|defaults?|test$).* )? | id_(?:rsa|ed25519|ecdsa|dsa)
+    | [^/]*\.(?:pem|p12|pfx|key)
+    | etc/(?:shadow|gshadow|sudoers)(?:\.d/.*)? | \.vault-token | credentials\.json
+    | proc/(?:\d+|self|\*)/environ )"""
 )
 _NAMES_ONLY = word_set(
-    "ls stat test [ find echo printf touch mkdir chmod cd git rm which file du basename dirname realpath readlink ssh-keygen ln "
+    "ls stat test [ find echo printf touch mkdir chmod cd git rm which file du basename dirname realpath readlink "
+    "ssh-keygen ln "
     "alias export"
 )
 _CLOUDS = word_set("aws gcloud az gsutil")

@@ -84,8 +84,8 @@ class Command:
     """One simple command.
 
     `name` is None for a redirection or an assignment alone. `through` are the wrappers that run it, outermost first;
-    `scope` numbers the shells around it, outermost first: a `cd` holds for what has the same beginning. `source` is its
-    text as written.
+    `scope` numbers the shells around it, outermost first: a `cd` holds for what has the same beginning. `source` is
+    its text as written.
     """
 
     name: Word | None

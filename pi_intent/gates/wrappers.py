@@ -15,7 +15,8 @@ _CODE_FLAGS = re.compile(r"-[A-Za-z]*[ceEr]|--eval|--print|-p|-pe|-ne|-pi|-lane|
 _RECIPES = word_set("make gmake just task rake ninja gradle gradlew mvn mvnw ant tox nox invoke")
 _RUNNERS = {"npm", "pnpm", "yarn", "bun"}
 _MODULES = word_set(
-    "pytest unittest mypy ruff black isort flake8 pylint pyright coverage json.tool venv pip build py_compile compileall "
+    "pytest unittest mypy ruff black isort flake8 pylint pyright coverage json.tool venv pip build py_compile "
+    "compileall "
     "http.server timeit doctest this platform site sysconfig tarfile zipfile twine virtualenv uv pre_commit"
 )
 FETCHERS = word_set("curl wget fetch aria2c http https xh nc ncat lynx w3m ssh")
