@@ -1,0 +1,204 @@
+"""Name what a command puts at risk, from what it would run and never from the words in its text."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, get_args
+
+from pi_intent.gates.git_dangers import git_dangers
+from pi_intent.gates.paths import word_outside
+from pi_intent.gates.programs import program_dangers
+from pi_intent.gates.script import Command, Script, Unknown, Word
+from pi_intent.redaction.spans import word_set
+
+DangerKind = Literal[
+    "deletes",
+    "git_history",
+    "publishes",
+    "network",
+    "installs",
+    "privileges",
+    "system",
+    "secrets",
+    "runs_fetched",
+    "opaque",
+    "recipe",
+    "outside_project",
+    "infra",
+]
+"""What a person can name in the settings. `opaque` is code or a script that is not in the command; `recipe` is what a
+build tool or a package's script runs."""
+
+DANGER_KINDS: tuple[DangerKind, ...] = get_args(DangerKind)
+
+
+@dataclass(frozen=True, slots=True)
+class Danger:
+    """One thing at risk, and the literal piece of the command that tells."""
+
+    kind: DangerKind
+    text: str
+
+
+_WRITES = (">", ">>", ">|", "&>", "&>>", ">&", "<>")
+_LAST_IS_WRITTEN = word_set("cp mv ln install rsync scp")
+_ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash")
+_WRITTEN_OPTION = {
+    "curl": ("-o", "--output", "--output-dir"),
+    "wget": ("-O", "-P", "-o"),
+    "sort": ("-o",),
+    "tar": ("-C",),
+    "unzip": ("-d",),
+    "cp": ("-t",),
+    "mv": ("-t",),
+    "install": ("-t", "-d"),
+}
+_UNSURE = ("condition", "loop", "function", "alternative")
+_MOST_FOLDERS = 8
+Folders = tuple[str | None, ...]
+
+
+def dangers_of(
+    script: Script, *, cwd: str, project: str | None = None, also: Iterable[str] = ()
+) -> tuple[Danger, ...]:
+    """Return what the commands of a script put at risk, each kind once per command.
+
+    A command that only reads gives none.
+
+    `cwd` is the absolute folder it starts in; a `cd` within the text is followed. `also` are further folders that
+    count as the project. What could not be read is in `script.unclear`, and is the caller's to ask about.
+    """
+    also = tuple(also)
+    folders: dict[tuple[int, ...], Folders] = {(): (cwd,)}
+    found: dict[Danger, None] = {}
+    for command in script.commands:
+        here = _here(folders, command.scope)
+        remote = "remote" in command.place
+        for kind in _kinds(command):
+            found[Danger(kind, command.source)] = None
+        if not remote:
+            for word in _touched(command):
+                if word_outside(word, here, cwd, project, also):
+                    found[Danger("outside_project", command.source)] = None
+        if command.program in ("cd", "pushd", "popd", "chdir"):
+            folders[command.scope] = _moved(command, here)
+    return tuple(found)
+
+
+def _here(folders: dict[tuple[int, ...], Folders], scope: tuple[int, ...]) -> Folders:
+    while scope not in folders:
+        scope = scope[:-1]
+    return folders[scope]
+
+
+def _moved(command: Command, here: Folders) -> Folders:
+    arguments = [word for word in command.arguments if not word.start.startswith("-") or word.text == "-"]
+    target = arguments[0] if arguments else None
+    moved: Folders
+    if target is None or target.text is None or target.text == "-":
+        moved = (None,)
+    else:
+        text = target.text
+        moved = tuple(
+            posixpath.normpath(posixpath.join(folder or "", text)) if folder or text.startswith("/") else None
+            for folder in here
+        )
+        if "loop" in command.place and not text.startswith("/"):
+            moved = (*moved, None)
+    if set(_UNSURE) & set(command.place):
+        moved = (*here, *moved)
+    moved = tuple(dict.fromkeys(moved))
+    return moved if len(moved) <= _MOST_FOLDERS else (None,)
+
+
+def _kinds(command: Command) -> Iterator[DangerKind]:
+    match command.hidden:
+        case "fetched":
+            yield "runs_fetched"
+        case "recipe":
+            yield "recipe"
+        case "input" | "code" | "script":
+            yield "opaque"
+        case None:
+            pass
+    if command.name is None:
+        if _empties(command):
+            yield "deletes"
+        return
+    named: Iterable[str] = git_dangers(command.texts) if command.program == "git" else program_dangers(command)
+    for kind in named:
+        yield from (known for known in DANGER_KINDS if known == kind)
+    if command.program in (":", "true") and _empties(command):
+        yield "deletes"
+    if any(
+        word.name in ("LD_PRELOAD", "BASH_ENV", "PROMPT_COMMAND", "PYTHONSTARTUP") for word in command.assignments
+    ):
+        yield "opaque"
+
+
+def _empties(command: Command) -> bool:
+    """`> file` alone leaves nothing of the file; behind a command it is how files are written."""
+    return (
+        not set(command.place) & {"loop", "pipe", "condition", "subshell"}
+        and any(
+            redirect.operator in (">", ">|") and redirect.target.text not in ("/dev/null", None)
+            for redirect in command.redirects
+        )
+        and (command.name is not None or command.source.lstrip().startswith(">"))
+    )
+
+
+def _touched(command: Command) -> Iterator[Word]:
+    """The words of a command that name what it writes or deletes."""
+    for redirect in command.redirects:
+        if redirect.operator in _WRITES and not (redirect.operator == ">&" and redirect.target.start.isdigit()):
+            yield redirect.target
+    program, words = command.program or "", command.arguments
+    plain = [word for word in words if not word.start.startswith("-") or word.start == "-"]
+    if program in _ALL_WRITTEN:
+        yield from (
+            plain[1:] if program in ("chmod", "chown", "chgrp") else [w for w in plain if _is_input(w) is False]
+        )
+    elif program == "find" and _find_writes(command.texts):
+        yield from _roots(words)
+    elif program in _LAST_IS_WRITTEN and len(plain) > 1:
+        yield from plain if program == "mv" else plain[-1:] if ":" not in plain[-1].start else []
+    elif program == "dd":
+        yield from (Word(w.source, (w.start[3:], *w.parts[1:])) for w in words if w.start.startswith("of="))
+    elif program == "sed" and any(
+        text.startswith(("-i", "--in-place")) or text in ("-Ei", "-ni", "-ri") for text in command.texts
+    ):
+        scripted = any(text in ("-e", "-f", "--expression") for text in command.texts)
+        named = plain[1:] if plain and plain[0].text == "" else plain  # `-i ''` of another sed
+        yield from named if scripted else named[1:]
+    elif (
+        program == "git"
+        and "-C" in command.texts[:-1]
+        and {"clean", "reset", "checkout", "rm", "restore"} & set(command.texts)
+    ):
+        yield words[command.texts.index("-C") + 1]
+    elif program == "git" and command.texts[:1] == ("clone",) and len(plain) > 2:
+        yield plain[-1]
+    for option, value in pairwise(words):
+        if option.text in _WRITTEN_OPTION.get(program, ()) and value.text != "-":
+            yield value
+
+
+def _find_writes(texts: tuple[str, ...]) -> bool:
+    runs = [after for text, after in pairwise(texts) if text in ("-exec", "-execdir", "-ok", "-okdir")]
+    return "-delete" in texts or any(name.rsplit("/", 1)[-1] in _ALL_WRITTEN | {"mv", "sed"} for name in runs)
+
+
+def _is_input(word: Word) -> bool:
+    """What find and xargs hand in: what they look through is judged where they are."""
+    return any(isinstance(part, Unknown) and part.gap == "input" for part in word.parts)
+
+
+def _roots(words: tuple[Word, ...]) -> Iterator[Word]:
+    for word in words:
+        if word.start.startswith(("-", "(", "!")):
+            return
+        yield word

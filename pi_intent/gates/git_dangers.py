@@ -1,0 +1,106 @@
+"""What a git command would lose or send away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pi_intent.redaction.spans import word_set
+
+_TAKES_A_VALUE = word_set("-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
+_REWRITES = word_set("filter-branch filter-repo rebase replace fast-import")
+_MOVES_ON = word_set("--abort --continue --skip --quit --edit-todo --show-current-patch")
+
+
+def git_dangers(texts: tuple[str, ...], aliases: dict[str, str] | None = None) -> Iterator[str]:
+    """Yield the kinds of danger of git's arguments. Options before the subcommand are read over, aliases followed."""
+    aliases = dict(aliases or {})
+    at = 0
+    while at < len(texts) and texts[at].startswith("-"):
+        if texts[at] == "-c" and at + 1 < len(texts):
+            name, _, value = texts[at + 1].partition("=")
+            if name.lower().startswith("alias."):
+                aliases[name[6:]] = value
+        at += 2 if texts[at] in _TAKES_A_VALUE else 1
+    if at >= len(texts):
+        return
+    name, rest = texts[at], texts[at + 1 :]
+    if name in aliases and not aliases[name].startswith("!"):
+        aliased = aliases.pop(name).split()
+        yield from git_dangers((*aliased, *rest), aliases)
+        return
+    if {"-h", "--help"} & set(rest):
+        return
+    if _rewrites(name, rest):
+        yield "git_history"
+    if name in ("push", "send-pack", "send-email") and not {"-n", "--dry-run"} & set(rest):
+        yield "publishes"
+    if (
+        name in ("clone", "fetch", "pull", "ls-remote", "push")
+        or (name == "remote" and rest[:1] in (("update",), ("prune",), ("show",)))
+        or (name == "submodule" and "update" in rest)
+    ):
+        yield "network"
+    if name == "clean" and not {"-n", "--dry-run"} & set(rest) and not _short(rest, "n"):
+        yield "deletes"
+    if name == "rm" and "--cached" not in rest and not {"-n", "--dry-run"} & set(rest):
+        yield "deletes"
+    if name == "credential" or (name == "config" and any("credential" in text for text in rest) and "--get" in rest):
+        yield "secrets"
+
+
+def _short(rest: tuple[str, ...], letter: str) -> bool:
+    return any(text.startswith("-") and not text.startswith("--") and letter in text[1:] for text in rest)
+
+
+def _long(rest: tuple[str, ...], *names: str) -> bool:
+    """Git takes any beginning of a long option that only one has."""
+    given = [text.partition("=")[0] for text in rest if text.startswith("--") and len(text) > 4]
+    return any(name.startswith(text) for text in given for name in names)
+
+
+def _rewrites(name: str, rest: tuple[str, ...]) -> bool:
+    words = [text for text in rest if not text.startswith("-")]
+    match name:
+        case "push":
+            forced = (
+                _short(rest, "f") or _short(rest, "d") or _long(rest, "--force", "--force-with-lease", "--mirror")
+            )
+            return forced or _long(rest, "--delete", "--prune") or any(word.startswith(("+", ":")) for word in words)
+        case "reset":
+            return _long(rest, "--hard", "--merge", "--keep") or any("~" in word or "^" in word for word in words)
+        case "commit":
+            return "--amend" in rest or _long(rest, "--amend")
+        case "branch":
+            return _short(rest, "D") or _short(rest, "d") or _short(rest, "f") or _long(rest, "--delete", "--force")
+        case "tag":
+            return _short(rest, "d") or _short(rest, "f") or _long(rest, "--delete", "--force")
+        case "checkout":
+            return _short(rest, "f") or _short(rest, "B") or "--" in rest or "." in words or _long(rest, "--force")
+        case "switch":
+            return (
+                _short(rest, "f")
+                or _short(rest, "C")
+                or _long(rest, "--force", "--discard-changes", "--force-create")
+            )
+        case "restore":
+            return (
+                (not _long(rest, "--staged") and not _short(rest, "S"))
+                or _long(rest, "--worktree")
+                or _short(rest, "W")
+            )
+        case "stash":
+            return words[:1] in (["drop"], ["clear"])
+        case "reflog":
+            return words[:1] in (["expire"], ["delete"])
+        case "gc" | "prune":
+            return name == "prune" or any(text.startswith("--prune=") or text == "--aggressive" for text in rest)
+        case "update-ref" | "symbolic-ref":
+            return _short(rest, "d") or "--stdin" in rest or (name == "update-ref" and len(words) > 1)
+        case "worktree":
+            return words[:1] == ["remove"] and (_short(rest, "f") or _long(rest, "--force"))
+        case "remote":
+            return words[:1] in (["remove"], ["rm"])
+        case "rebase" | "am" | "cherry-pick" | "revert":
+            return name == "rebase" and not _MOVES_ON & set(rest)
+        case _:
+            return name in _REWRITES

@@ -1,0 +1,76 @@
+"""Whether a path lies outside the project, judged by its text; links are for a resolver that the host hands in."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable
+
+from pi_intent.gates.script import Unknown, Word
+
+Resolver = Callable[[str], str]
+"""Follows the links of an absolute path, as `os.path.realpath` does."""
+
+_DEVICES = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty", "/dev/zero")
+
+
+def outside_project(
+    path: str, cwd: str, project: str | None = None, *, also: Iterable[str] = (), resolve: Resolver | None = None
+) -> bool:
+    """Tell whether a path that a tool reads or writes lies outside the project and its working directory.
+
+    `also` are further folders that count as the project. A path of the home folder (`~/x`) is outside; so is one with
+    a NUL. With `resolve`, both the path as written and the one its links lead to must lie inside.
+    """
+    if "\0" in path or path == "~" or path.startswith("~/") or (path.startswith("~") and "/" in path):
+        return True
+    absolute = posixpath.normpath(posixpath.join(cwd, path))
+    if absolute.startswith("//"):
+        absolute = absolute[1:]
+    if absolute in _DEVICES or absolute.startswith("/dev/fd/"):
+        return False
+    roots = [posixpath.normpath(root) for root in (cwd, project, *also) if root]
+    if not any(_within(absolute, root) for root in roots):
+        return True
+    if resolve is None:
+        return False
+    real = resolve(absolute)
+    return not any(_within(real, resolve(root)) for root in roots)
+
+
+def _within(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip("/") + "/")
+
+
+def word_outside(
+    word: Word, folders: Iterable[str | None], cwd: str, project: str | None, also: Iterable[str]
+) -> bool:
+    """Tell whether a word may name something outside, seen from any folder it may be run in (None: not known).
+
+    What is not known counts as outside, except a glob below a known folder.
+    """
+    if any(isinstance(part, Unknown) and part.gap == "home" for part in word.parts[:1]):
+        return True
+    kept: list[str] = []
+    for part in word.parts:
+        if isinstance(part, str):
+            kept.append(part)
+        elif part.gap == "glob" and ".." not in part.source:
+            kept.append("x")
+        elif kept and kept[-1].endswith(("/", "-", "_", ".")) and kept[0][:1] and _plain_rest(word):
+            kept.append("x")  # one part of a path that begins in a known folder
+        else:
+            return True
+    path = "".join(kept)
+    for folder in folders:
+        if folder is None and not path.startswith("/"):
+            return True
+        inside = (cwd, *also)
+        absolute = posixpath.join(folder or "/", path)
+        if outside_project(absolute, cwd, project, also=inside):
+            return True
+    return False
+
+
+def _plain_rest(word: Word) -> bool:
+    """A variable within a path is taken for a name: whoever puts `..` into one hides it from this rule."""
+    return all(isinstance(part, str) or part.gap in ("variable", "substitution", "glob") for part in word.parts)

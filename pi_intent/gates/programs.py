@@ -1,0 +1,345 @@
+"""What single programs put at risk, told from their names and arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from pi_intent.gates.script import Command
+from pi_intent.redaction.spans import word_set
+
+_DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate")
+_FETCHES = word_set("curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone")
+_PRIVILEGES = word_set("sudo doas su pkexec chown chgrp setcap visudo passwd useradd usermod userdel adduser setfacl")
+_SYSTEM = word_set(
+    "kill pkill killall xkill systemctl service shutdown reboot halt poweroff init mount umount crontab launchctl "
+    "iptables "
+    "ip6tables nft ufw firewall-cmd modprobe insmod rmmod sysctl swapoff swapon fdisk parted sfdisk losetup at batch "
+    "loginctl hostnamectl timedatectl update-rc.d chroot nsenter fuser"
+)
+_LOOKS = word_set(
+    "status show list list-units list-unit-files is-active is-enabled cat --version --status-all -l --list"
+)
+_INSTALLERS: dict[str, frozenset[str]] = {
+    "pip": word_set("install uninstall download"),
+    "pip3": word_set("install uninstall download"),
+    "npm": word_set("install i ci add uninstall remove rm update link audit-fix"),
+    "pnpm": word_set("install i add remove update dlx"),
+    "yarn": word_set("install add remove upgrade dlx global"),
+    "bun": word_set("install i add remove update"),
+    "uv": word_set("add remove sync"),
+    "poetry": word_set("install add remove update"),
+    "pipx": word_set("install inject upgrade uninstall"),
+    "conda": word_set("install create update remove"),
+    "mamba": word_set("install create update remove"),
+    "cargo": word_set("install add uninstall"),
+    "gem": word_set("install uninstall update"),
+    "bundle": word_set("install update add"),
+    "go": word_set("install get"),
+    "composer": word_set("install require update remove"),
+    "apt": word_set("install remove purge upgrade update autoremove dist-upgrade full-upgrade"),
+    "apt-get": word_set("install remove purge upgrade update autoremove dist-upgrade"),
+    "dnf": word_set("install remove update upgrade"),
+    "yum": word_set("install remove update upgrade"),
+    "apk": word_set("add del upgrade update"),
+    "brew": word_set("install uninstall upgrade update tap reinstall"),
+    "snap": word_set("install remove refresh"),
+    "flatpak": word_set("install uninstall update"),
+    "port": word_set("install uninstall upgrade"),
+    "rustup": word_set("install update default target"),
+    "nix-env": word_set("-i -iA -e --install --uninstall"),
+    "dpkg": word_set("-i --install -r -P --purge"),
+    "pipenv": word_set("install uninstall update"),
+    "easy_install": frozenset(),
+    "pacman": frozenset(),
+    "nvm": word_set("install"),
+    "code": word_set("--install-extension"),
+}
+_PUBLISHES: dict[str, frozenset[str]] = {
+    "npm": word_set("publish unpublish deprecate dist-tag"),
+    "pnpm": frozenset(["publish"]),
+    "yarn": frozenset(["publish", "npm"]),
+    "twine": frozenset(["upload"]),
+    "cargo": word_set("publish yank"),
+    "docker": frozenset(["push"]),
+    "podman": frozenset(["push"]),
+    "poetry": frozenset(["publish"]),
+    "uv": frozenset(["publish"]),
+    "flit": frozenset(["publish"]),
+    "hatch": frozenset(["publish"]),
+    "gem": word_set("push yank"),
+    "helm": frozenset(["push"]),
+    "vsce": frozenset(["publish"]),
+    "vercel": frozenset(),
+    "netlify": frozenset(["deploy"]),
+    "fly": frozenset(["deploy"]),
+    "flyctl": frozenset(["deploy"]),
+    "wrangler": word_set("publish deploy"),
+    "firebase": frozenset(["deploy"]),
+    "heroku": word_set("run restart releases:rollback"),
+    "mvn": frozenset(["deploy"]),
+}
+_GH = {
+    "pr": "create merge close comment edit review ready reopen",
+    "release": "create delete edit upload",
+    "issue": "create close comment edit delete reopen transfer",
+    "repo": "create delete edit rename archive sync fork",
+    "workflow": "run enable disable",
+    "run": "rerun cancel delete",
+    "gist": "create edit delete",
+    "secret": "set delete",
+    "variable": "set delete",
+    "label": "create edit delete",
+    "mr": "create merge close",
+}
+_INFRA_VERBS: dict[str, str] = {
+    "terraform": "apply destroy import taint untaint state force-unlock",
+    "tofu": "apply destroy import taint state",
+    "pulumi": "up update destroy cancel refresh import",
+    "kubectl": "apply delete create replace patch edit scale rollout drain cordon uncordon taint set label "
+    "annotate exec run expose cp",
+    "helm": "install upgrade uninstall delete rollback",
+    "oc": "apply delete create patch",
+    "cdk": "deploy destroy",
+    "serverless": "deploy remove",
+    "ansible-playbook": "",
+    "vault": "write delete kv",
+    "dropdb": "",
+    "createdb": "",
+    "eksctl": "create delete upgrade",
+    "flux": "reconcile delete suspend",
+    "argocd": "app",
+    "doctl": "",
+}
+_CLOUD_MUTES = re.compile(
+    r"(?:create|delete|remove|terminate|put|update|modify|run|start|stop|reboot|attach|detach|deploy|set|reset|import|invoke"
+    r"|publish|send|rm|mv|cp|sync|rb|mb|destroy|disable|enable|add|apply|restore|purge|scale|ssh|submit|register|deregister)"
+    r"(?:-.*)?"
+)
+_SQL = re.compile(r"\b(?:drop|delete|truncate|alter|update|insert|grant|revoke|create|replace)\b", re.I)
+_SQL_CLIENTS = word_set(
+    "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd cockroach bq mongosh mongo"
+)
+_SECRET_PATH = re.compile(
+    r"""(?x) (?:^|.*/) (?: \.ssh(?:/.*)? | \.aws(?:/.*)? | \.gnupg(?:/.*)? | \.netrc | \.pgpass | \.npmrc | \.pypirc
+    | \.kube/config | \.docker/config\.json | \.config/(?:gcloud|gh)(?:/.*)? | \.git-credentials | \.azure(?:/.*)?
+    | \.env (?: \.(?!example|sample|template|dist|defaults?|test$).* )? | id_(?:rsa|ed25519|ecdsa|dsa)
+    | [^/]*\.(?:pem|p12|pfx|key)
+    | etc/(?:shadow|gshadow|sudoers)(?:\.d/.*)? | \.vault-token | credentials\.json
+    | proc/(?:\d+|self|\*)/environ )"""
+)
+_NAMES_ONLY = word_set(
+    "ls stat test [ find echo printf touch mkdir chmod cd git rm which file du basename dirname realpath readlink "
+    "ssh-keygen ln "
+    "alias export"
+)
+_CLOUDS = word_set("aws gcloud az gsutil")
+
+
+def program_dangers(command: Command) -> Iterator[str]:
+    """Yield the kinds of danger that a command's own name and arguments tell of."""
+    program, texts = command.program or "", command.texts
+    words = [text for text in texts if not text.startswith("-")]
+    if texts[:1] in (("--version",), ("--help",), ("-h",), ("help",)):
+        return
+    yield from _removing(program, texts)
+    yield from _elsewhere(program, texts, words)
+    yield from _machine(program, texts, words)
+    yield from _secrets(program, command, words)
+    yield from _services(program, texts, words)
+
+
+def _removing(program: str, texts: tuple[str, ...]) -> Iterator[str]:
+    if (
+        program in _DELETES
+        or program.startswith("mkfs")
+        or (program == "find" and ("-delete" in texts))
+        or (program == "dd" and any(t.startswith("of=") and t != "of=/dev/null" for t in texts))
+        or (program == "rsync" and any(t.startswith(("--delete", "--remove-source-files")) for t in texts))
+        or (program == "mv" and texts[-1:] == ("/dev/null",))
+        or (program == "cp" and "/dev/null" in texts[:-1])
+        or (program in ("fd", "fdfind") and ("-X" in texts or "-x" in texts) and "rm" in texts)
+    ):
+        yield "deletes"
+
+
+def _elsewhere(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator[str]:
+    if program in _FETCHES or (program == "rsync" and any(re.match(r"[\w.@-]+::?|rsync://", w) for w in words)):
+        local = (
+            program in ("curl", "wget", "http", "xh", "nc", "ncat")
+            and words
+            and all(_is_local(w) for w in _hosts(words))
+        )
+        if not local:
+            yield "network"
+    if program in _INSTALLERS:
+        verbs = _INSTALLERS[program]
+        first = next((w for w in (texts if any(v.startswith("-") for v in verbs) else words)), "")
+        uv_pip = (
+            program == "uv"
+            and words[:1] in (["pip"], ["tool"])
+            and bool({"install", "uninstall", "sync"} & set(words))
+        )
+        pacman = (
+            program == "pacman"
+            and bool(texts)
+            and texts[0].startswith(("-S", "-R", "-U"))
+            and texts[0] not in ("-Ss", "-Si")
+        )
+        if (
+            (first in verbs and "--dry-run" not in texts)
+            or uv_pip
+            or pacman
+            or program == "easy_install"
+            or (program == "yarn" and not texts)
+        ):
+            yield "installs"
+    elif program in ("npx", "bunx", "uvx") and {"-y", "--yes", "--from", "--package"} & set(texts):
+        yield "installs"
+    if program in _PUBLISHES and not {"--dry-run", "-n"} & set(texts):
+        verbs = _PUBLISHES[program]
+        if (words and words[0] in verbs and (program != "yarn" or words[0] == "publish" or "publish" in words)) or (
+            program == "vercel" and words[:1] in ([], ["deploy"])
+        ):
+            yield "publishes"
+    if program in ("gh", "glab", "hub") and words:
+        if words[0] == "api":
+            yield "publishes" if _gh_writes(texts) else "network"
+        elif words[1:2] and words[1] in _GH.get(words[0], "").split():
+            yield "publishes"
+        else:
+            yield from ("secrets",) if words[:2] == ["auth", "token"] else ("network",) if words[0] in _GH else ()
+
+
+def _gh_writes(texts: tuple[str, ...]) -> bool:
+    method = next((b for a, b in pairwise(texts) if a in ("-X", "--method")), "")
+    return method.upper() not in ("", "GET") or (
+        not method and bool({"-f", "-F", "--field", "--raw-field", "--input"} & set(texts))
+    )
+
+
+def _hosts(words: list[str]) -> list[str]:
+    return [
+        w
+        for w in words
+        if "://" in w or re.match(r"(?:localhost|127\.|\[?::1)", w) or re.match(r"[\w-]+(?:\.[\w-]+)+", w)
+    ] or [""]
+
+
+def _is_local(url: str) -> bool:
+    return bool(
+        re.match(r"(?:https?://)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?::\d+)?(?:[/?].*)?$", url)
+    )
+
+
+def _machine(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator[str]:
+    if program in _PRIVILEGES or (
+        program == "chmod"
+        and any(
+            re.fullmatch(
+                r"0?[0-7]*[2367][0-7]{0}|0?[4-7][0-7]{3}|0?[0-7]{2}[2367]|[ugoa]*\+[rwxX]*s[rwxX]*|[oa]+[+=][rx]*w[rx]*",
+                w,
+            )
+            for w in texts[:2]
+        )
+    ):
+        yield "privileges"
+    elif program in _SYSTEM:
+        looks = {
+            "systemctl": bool(words) and words[0] in _LOOKS,
+            "service": bool(set(texts) & _LOOKS),
+            "kill": texts[:1] in (("-l",), ("-0",)),
+            "crontab": "-l" in texts,
+            "mount": not texts or texts == ("-l",),
+            "sysctl": not any("=" in w or w == "-w" for w in texts),
+            "launchctl": bool(words) and words[0] in ("list", "print"),
+            "iptables": bool({"-L", "-S", "--list"} & set(texts)),
+            "ufw": "status" in words,
+            "fdisk": "-l" in texts,
+            "parted": "-l" in texts,
+            "nft": "list" in words,
+            "losetup": not texts or "-a" in texts,
+            "fuser": not any(t.startswith("-k") for t in texts),
+            "pkill": texts[:1] == ("-0",),
+            "hostnamectl": not words,
+            "timedatectl": not words or words[0] in _LOOKS,
+            "loginctl": not words or words[0].startswith("list"),
+        }.get(program, False)
+        if not looks:
+            yield "system"
+    elif program in ("docker", "podman", "nerdctl", "docker-compose") and _docker_acts(words):
+        yield "system"
+
+
+def _docker_acts(words: list[str]) -> bool:
+    acts = word_set("run rm rmi prune kill stop restart exec start down up create volume-rm cp load import commit")
+    groups = (
+        "container",
+        "image",
+        "volume",
+        "network",
+        "system",
+        "compose",
+        "builder",
+        "buildx",
+        "swarm",
+        "service",
+        "stack",
+    )
+    if words[:1] and words[0] in groups:
+        return any(word in acts for word in words[1:4])
+    return bool(words) and words[0] in acts
+
+
+def _secrets(program: str, command: Command, words: list[str]) -> Iterator[str]:
+    if (
+        (program in ("printenv", "env", "export") and not command.arguments)
+        or (program in ("set", "declare") and not command.arguments)
+        or (
+            program in ("printenv", "echo", "printf")
+            and any(
+                re.search(r"(?i)(?:^|[${_])\w*(?:secret|token|passw|api_?key|credential|private_key)\w*", word.shown)
+                for word in command.arguments
+                if program == "printenv" or word.text is None
+            )
+        )
+        or (program == "security" and any(w.startswith(("find-", "dump-", "export")) for w in words))
+        or (
+            program in ("secret-tool", "pass", "op", "bw", "keyring", "gopass")
+            and bool(words)
+            and words[0] not in ("ls", "list", "status")
+        )
+        or (program == "gpg" and any("secret" in text for text in command.texts))
+    ):
+        yield "secrets"
+    reads = [word for word in command.arguments if program not in _NAMES_ONLY]
+    if program in ("grep", "rg", "egrep", "fgrep", "sed", "awk", "jq"):
+        at = next((n for n, word in enumerate(reads) if not word.start.startswith("-")), len(reads))
+        reads = reads[at + 1 :]  # the first word is what is looked for
+    reads += [redirect.target for redirect in command.redirects if redirect.operator == "<"]
+    shown = [re.sub(r"^@|^--?[\w-]+=", "", word.shown) for word in reads]
+    if any(_SECRET_PATH.fullmatch(text) and not text.endswith(".pub") for text in shown):
+        yield "secrets"
+
+
+def _services(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator[str]:
+    if program in _INFRA_VERBS and not any(t.startswith("--dry-run") or t in ("--check", "--preview") for t in texts):
+        verbs = _INFRA_VERBS[program].split()
+        looks = words[1:2] in (["list"], ["status"], ["history"], ["show"], ["get"])
+        verb = (
+            next((w for w in words if w in verbs), None)
+            if program in ("kubectl", "helm", "terraform")
+            else (words or [""])[0]
+        )
+        if not verbs or (verb in verbs and not looks):
+            yield "infra"
+    elif (
+        (program in _CLOUDS and any(_CLOUD_MUTES.fullmatch(w) for w in words[:4]))
+        or (program in _SQL_CLIENTS and any(_SQL.search(t) for t in texts))
+        or (
+            program == "redis-cli"
+            and any(t.upper() in ("FLUSHALL", "FLUSHDB", "DEL", "SHUTDOWN", "CONFIG") for t in texts)
+        )
+    ):
+        yield "infra"

@@ -1,0 +1,376 @@
+"""Commands that run other commands: what they run, as words, as another shell's text, or as what nobody can read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pi_intent.gates.script import Command, Hidden, Place, Unknown, Word
+from pi_intent.redaction.spans import word_set
+
+SHELLS = word_set("sh bash zsh dash ksh ash fish mksh busybox-sh")
+LANGUAGES = re.compile(r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|Rscript|osascript|tclsh)[\d.]*")
+_CODE_FLAGS = re.compile(r"-[A-Za-z]*[ceEr]|--eval|--print|-p|-pe|-ne|-pi|-lane|eval")
+_RECIPES = word_set("make gmake just task rake ninja gradle gradlew mvn mvnw ant tox nox invoke")
+_RUNNERS = {"npm", "pnpm", "yarn", "bun"}
+_MODULES = word_set(
+    "pytest unittest mypy ruff black isort flake8 pylint pyright coverage json.tool venv pip build py_compile "
+    "compileall "
+    "http.server timeit doctest this platform site sysconfig tarfile zipfile twine virtualenv uv pre_commit"
+)
+FETCHERS = word_set("curl wget fetch aria2c http https xh nc ncat lynx w3m ssh")
+_SCRIPT_FILE = re.compile(r".*\.(?:sh|bash|zsh|py|pl|rb|js|mjs|ts|php|lua|ps1)")
+
+_VALUED: dict[str, str] = {
+    # Single-letter options of each wrapper that take a value, then (behind a blank) the long ones.
+    "env": "uCS --unset --chdir --split-string",
+    "sudo": "ugphCDrtTRUa --user --group --prompt --host --chdir --chroot",
+    "doas": "uC",
+    "command": "",
+    "builtin": "",
+    "exec": "a",
+    "nice": "n --adjustment",
+    "ionice": "cnp --class --classdata",
+    "nohup": "",
+    "timeout": "ks --kill-after --signal",
+    "gtimeout": "ks",
+    "time": "fo --format --output",
+    "stdbuf": "ioe --input --output --error",
+    "setsid": "",
+    "unbuffer": "",
+    "caffeinate": "tw",
+    "chroot": "",
+    "taskset": "",
+    "xargs": "IndLPsaEe --max-args --max-procs --replace --delimiter --arg-file --max-lines --max-chars",
+    "parallel": "jaNnSI --jobs --arg-file --sshlogin --colsep --delay --retries --timeout --joblog --results",
+    "strace": "eopsuE",
+    "watch": "n --interval",
+    "flock": "wE --timeout",
+    "coproc": "",
+    "noglob": "",
+    "nocorrect": "",
+    "then": "",
+    "do": "",
+    "else": "",
+    "{": "",
+    "!": "",
+    "busybox": "",
+    "toybox": "",
+    "proxychains": "f",
+    "rlwrap": "",
+    "ltrace": "eopsu",
+    "script": "c",
+    "entr": "",
+    "dotenv": "f",
+    "direnv": "",
+}
+_POSITIONALS = {"timeout": 1, "gtimeout": 1, "chroot": 1, "taskset": 1, "flock": 1, "direnv": 2}
+_BEFORE = {
+    "uv": "run",
+    "poetry": "run",
+    "pipenv": "run",
+    "pdm": "run",
+    "hatch": "run",
+    "rye": "run",
+    "bundle": "exec",
+    "npm": "exec",
+    "pnpm": "exec",
+    "conda": "run",
+    "mise": "exec",
+    "asdf": "exec",
+}
+_UV_VALUED = {
+    "--with",
+    "--extra",
+    "--group",
+    "--python",
+    "-p",
+    "--directory",
+    "--project",
+    "--package",
+    "--from",
+    "-n",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What a command runs in turn."""
+
+    commands: tuple[Command, ...] = ()
+    texts: tuple[tuple[str, Place], ...] = ()
+    hidden: Hidden | None = None
+
+
+NOTHING = Inside()
+
+
+def inside(command: Command) -> Inside:
+    """Look through one command. What is handed to it on its input is not its matter."""
+    program = command.program
+    if program is None or not program:
+        return NOTHING
+    words = command.arguments
+    if program in SHELLS:
+        return _shell(command, words)
+    if program == "eval":
+        return _text(words, "nested") if words else NOTHING
+    if program in (".", "source"):
+        return Inside(hidden=_fetched(words) or "script") if words else NOTHING
+    if program == "su":
+        return _su(words)
+    if program in ("ssh", "mosh"):
+        return _ssh(words)
+    if program == "find" or program == "fd":
+        return Inside(commands=tuple(_find(command, words)))
+    if program == "trap" and len(words) > 1:
+        return _text(words[:1], "nested") if words[0].text not in ("-", "", "-p", "-l") else NOTHING
+    if program in ("docker", "podman", "kubectl") and command.texts[:1] in (("exec",), ("run",)):
+        return _container(command, words)
+    if program in ("watch", "script") and any(text in ("-c",) for text in command.texts):
+        at = command.texts.index("-c")
+        return _text(words[at + 1 : at + 2], "nested")
+    if program in _BEFORE and _BEFORE[program] in command.texts[:1]:
+        return Inside(commands=_running(command, _skip(words[1:], "", _UV_VALUED), program))
+    if program in ("npx", "uvx", "pipx", "bunx"):
+        return Inside(commands=_running(command, _skip(words, "pc", _UV_VALUED | {"--package"}), program))
+    if program in _VALUED:
+        return _wrapper(command, program, words)
+    if program == "git":
+        return _git(command, words)
+    if LANGUAGES.fullmatch(program):
+        return _language(program, words, command)
+    if program in _RECIPES and not {"--version", "-v", "--help", "-n", "--dry-run"} & set(command.texts):
+        return Inside(hidden="recipe")
+    if program in _RUNNERS and command.texts[:1] and command.texts[0] in ("run", "start", "test", "run-script", "t"):
+        return Inside(hidden="recipe")
+    if program in ("awk", "gawk", "mawk") and any(
+        re.search(r"system\s*\(|\|\s*\"|\|\s*getline", t) for t in command.texts
+    ):
+        return Inside(hidden="code")
+    if program in ("vim", "vi", "nvim", "ex", "emacs") and any(
+        t.startswith(("-c", "+", "--eval")) for t in command.texts
+    ):
+        return Inside(hidden="code")
+    if program == "tar" and any(t.startswith(("--checkpoint-action=exec", "--to-command")) for t in command.texts):
+        return Inside(hidden="code")
+    written = command.name.shown if command.name else ""
+    if "/" in written and (_SCRIPT_FILE.fullmatch(written) or (written.startswith("./") and "bin/" not in written)):
+        return Inside(hidden="recipe" if program in _RECIPES else "script")
+    return NOTHING
+
+
+def _fetched(words: Iterable[Word]) -> Hidden | None:
+    for word in words:
+        for part in word.parts:
+            if isinstance(part, Unknown) and re.match(
+                r"[<$]?[(`]\s*(?:\w+=\S+\s+)*(?:sudo\s+)?([\w/]+)", part.source
+            ):
+                found = re.match(r"[<$]?[(`]\s*(?:\w+=\S+\s+)*(?:sudo\s+)?([\w/]+)", part.source)
+                if found and found[1].rsplit("/", 1)[-1] in FETCHERS:
+                    return "fetched"
+    return None
+
+
+def _text(words: tuple[Word, ...], place: Place) -> Inside:
+    """Words that another shell reads as its text: what is not known in them stays a variable there."""
+    if any(
+        part.gap == "substitution" or word.start == ""
+        for word in words
+        for part in word.parts
+        if isinstance(part, Unknown)
+    ):
+        if hidden := _fetched(words):
+            return Inside(hidden=hidden)
+        if all(not word.start for word in words):
+            return Inside(hidden="input")
+    pieces = [
+        "".join(part if isinstance(part, str) else "$__unknown" if part.gap != "home" else "~" for part in word.parts)
+        for word in words
+    ]
+    return Inside(texts=((" ".join(pieces), place),))
+
+
+def _skip(words: tuple[Word, ...], letters: str, long: Iterable[str] = ()) -> tuple[Word, ...]:
+    """Leave out the options in front, with their values."""
+    at = 0
+    while at < len(words):
+        text = words[at].start
+        if text == "--":
+            return words[at + 1 :]
+        if not text.startswith("-") or text == "-":
+            break
+        takes = text in long or (
+            not text.startswith("--") and text[-1:] in letters and not set(text[1:-1]) & set(letters)
+        )
+        at += 2 if takes and letters + " ".join(long) else 1
+    return words[at:]
+
+
+def _running(command: Command, words: tuple[Word, ...], through: str) -> tuple[Command, ...]:
+    return (command.running(words, through),) if words else ()
+
+
+def _wrapper(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
+    letters, *long = (_VALUED[program] or " ").split(" ")
+    texts = command.texts
+    if program == "command" and texts[:1] and texts[0] in ("-v", "-V", "-pv"):
+        return NOTHING
+    if program == "env":
+        for at, text in enumerate(texts):
+            split = text in ("-S", "--split-string")
+            if split or text.startswith(("-S", "--split-string=")):
+                joined = words[at + 1 :] if split else words[at:]
+                inner = _text(joined, "nested")
+                if not split and inner.texts:
+                    rest = re.sub(r"^(?:-S|--split-string=)", "", inner.texts[0][0])
+                    return Inside(texts=((rest, "nested"),))
+                return inner
+            if not text.startswith("-") and "=" not in text:
+                break
+    if program == "sudo" and set(texts[:1]) & {"-i", "-s", "-v", "-k", "-l", "-K"} and len(texts) == 1:
+        return NOTHING
+    words = _skip(words, letters, long)
+    if program in ("env", "sudo", "doas", "command", "coproc"):
+        while words and re.match(r"\w+=", words[0].start):
+            words = words[1:]
+    words = words[_POSITIONALS.get(program, 0) :]
+    if program == "coproc" and len(words) > 1 and words[1].text == "{":
+        words = words[1:]
+    if not words:
+        return NOTHING
+    if program in ("xargs", "parallel"):
+        if program == "parallel":
+            cut = next((at for at, word in enumerate(words) if word.start.startswith(":::")), len(words))
+            words = words[:cut]
+            if words and (len(words) == 1 and " " in words[0].start):
+                return _text(words, "nested")
+        words = (*words, Word("…", (Unknown("input", "…"),)))
+        if len(words) > 1 and words[0].text in SHELLS and len(words) == 2:
+            return Inside(hidden="input")
+    if program in ("watch", "entr") and len(words) == 1:
+        return _text(words, "nested")
+    return Inside(commands=_running(command, words, program))
+
+
+def _shell(command: Command, words: tuple[Word, ...]) -> Inside:
+    at = 0
+    while at < len(words):
+        text = words[at].start
+        if text.startswith(("-", "+")) and not text.startswith("--") and "c" in text[1:]:
+            rest = _skip(words[at + 1 :], "oO")
+            return _text(rest[:1], "nested") if rest else NOTHING
+        if text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+            at += 2
+        elif text == "-s" or text == "-":
+            return NOTHING
+        elif text.startswith(("-", "+")) and text != "--":
+            if text in ("--version", "--help"):
+                return NOTHING
+            if text.lstrip("-") == "n":
+                return NOTHING  # it only checks the script
+            at += 1
+        else:
+            break
+    rest = words[at:]
+    return Inside(hidden=_fetched(rest) or "script") if rest else NOTHING
+
+
+def _su(words: tuple[Word, ...]) -> Inside:
+    for at, word in enumerate(words[:-1]):
+        if word.start in ("-c", "--command", "-lc"):
+            return _text(words[at + 1 : at + 2], "nested")
+    return NOTHING
+
+
+def _ssh(words: tuple[Word, ...]) -> Inside:
+    rest = _skip(words, "bcDeFIiJLlmOopQRSWw")[1:]
+    return _text(rest, "remote") if rest else NOTHING
+
+
+def _find(command: Command, words: tuple[Word, ...]) -> Iterable[Command]:
+    starts = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
+    at = 0
+    while at < len(words):
+        if words[at].text in starts and (command.program == "fd" or not words[at].start.lower().startswith("-x")):
+            end = next((n for n in range(at + 1, len(words)) if words[n].text in (";", "+")), len(words))
+            inner = tuple(
+                Word(word.source, (Unknown("input", word.source),))
+                if "{}" in word.start and " " not in word.start
+                else word
+                for word in words[at + 1 : end]
+            )
+            yield from _running(command, inner, command.program or "find")
+            at = end
+        at += 1
+
+
+def _container(command: Command, words: tuple[Word, ...]) -> Inside:
+    rest = _skip(
+        words[1:],
+        "euwvpnl",
+        {
+            "--env",
+            "--user",
+            "--workdir",
+            "--volume",
+            "--name",
+            "--namespace",
+            "--container",
+            "--network",
+            "--entrypoint",
+            "--platform",
+            "--mount",
+            "--publish",
+        },
+    )
+    rest = _skip(rest[1:], "nc")
+    return Inside(commands=tuple(c for c in _running(command, rest, command.program or "") if rest))
+
+
+def _git(command: Command, words: tuple[Word, ...]) -> Inside:
+    """`-c alias.x=!…` runs a shell; `submodule foreach`, `bisect run` and `rebase -x` run what they are given."""
+    texts = command.texts
+    for at, text in enumerate(texts):
+        if text == "-c" and at + 1 < len(texts):
+            name, _, value = texts[at + 1].partition("=")
+            if name.lower().startswith("alias.") and value.startswith("!"):
+                return Inside(texts=((value[1:], "nested"),))
+            if value and re.search(r"(?i)sshcommand|pager|editor|fsmonitor|helper|hookspath|external|textconv", name):
+                return Inside(
+                    hidden=None if value.split("/")[-1] in ("cat", "less", "true", ":", "false") else "code"
+                )
+    subcommand = [text for text in texts if not text.startswith("-")][:2]
+    if subcommand == ["submodule", "foreach"]:
+        return _text(_skip(words[texts.index("foreach") + 1 :], ""), "nested")
+    if subcommand == ["bisect", "run"]:
+        return Inside(commands=_running(command, words[texts.index("run") + 1 :], "git"))
+    return NOTHING
+
+
+def _language(program: str, words: tuple[Word, ...], command: Command) -> Inside:
+    texts = command.texts
+    if not texts or texts[0] in ("--version", "-V", "-v", "--help", "-h"):
+        return NOTHING
+    if program.startswith(("python", "pypy")):
+        for at, text in enumerate(texts):
+            if re.fullmatch(r"-[bBdEiIOqsSuv]*m", text):
+                module = texts[at + 1] if at + 1 < len(texts) else ""
+                known = module.split(".")[0] in _MODULES or module in _MODULES
+                if known:
+                    return Inside(commands=_running(command, words[at + 1 :], "python -m"))
+                return Inside(hidden="script")
+            if not text.startswith("-"):
+                break
+    if program == "node" and texts[0] in ("--check", "-c", "--test"):
+        return NOTHING
+    if program in ("deno", "bun") and texts[0] in ("test", "lint", "fmt", "check", "install", "add", "build"):
+        return NOTHING
+    if program == "php" and texts[0] == "-l":
+        return NOTHING
+    if any(_CODE_FLAGS.fullmatch(text) for text in texts[:3]):
+        return Inside(hidden="code")
+    if texts[0] == "-":
+        return NOTHING  # it reads its input
+    return Inside(hidden=_fetched(words) or "script")
