@@ -12,6 +12,7 @@ import click
 
 from pi_intent.cli.asking import FAILED, OUTCOMES, Asked, nothing_found
 from pi_intent.cli.console import complain, json_text, shown_json
+from pi_intent.cli.noting import AT_ONCE, Notes, notes_in, notes_json
 from pi_intent.cli.progress import opened_index
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.ledger.calls import LedgerCall
@@ -62,6 +63,12 @@ _WHOLE = 16_384  # columns
     type=click.IntRange(min=0),
     help=f"Only the last N calls, 0 for all of them.  [default: {SHOWN}; all with --json]",
 )
+@click.option(
+    "--notes/--no-notes",
+    "with_notes",
+    default=None,
+    help="Doubts about the words of an intent.  [default: where the sessions are short; with --json none]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
 def log(
     session: str | None,
@@ -72,13 +79,15 @@ def log(
     since: str | None,
     grep: str | None,
     limit: int | None,
+    with_notes: bool | None,
     as_json: bool,
 ) -> None:
     """Show what was done in this project, and why: the ledger's calls by session, the newest last.
 
     Each call has its time, the intent as the model stated it (nothing here checks whether it is true), the evidence
     that the model named, the tool and what it was aimed at, and what came of it. Under the time stands the end of its
-    id: "pi-intent show" tells everything about it. Calls of one message of the model stand together. A call without
+    id: "pi-intent show" tells everything about it. Calls of one message of the model stand together. A "note" says
+    what is doubtful about the words of an intent (docs/notes.md); it is deterministic, and no verdict. A call without
     an end is "running" while its agent is, and "open" where the process ended under it. What could not be read of the
     ledger is told on standard error.
 
@@ -90,7 +99,8 @@ def log(
     \b
     {"ledger": FOLDER,
      "calls": [{"id": ID, "state": "running", "open" or "settled",
-                "call": RECORD or null, "done": RECORD or null}],
+                "call": RECORD or null, "done": RECORD or null,
+                "notes": [{"kind": KIND, "text": SENTENCE}], with --notes}],
      "problems": [{"path": FILE, "line": NUMBER or null, "text": SENTENCE}]}
 
     \b
@@ -109,13 +119,20 @@ def log(
             session = choose_session(session, index.session_ids(), location.segments)
             asked, wanted = replace(asked, session=session), replace(wanted, session=session)
         if as_json:
-            _print_json(location, index, wanted, limit or None)
+            _print_json(location, index, wanted, limit or None, bool(with_notes))
         else:
-            _print(location, index, asked, wanted, SHOWN if limit is None else limit)
+            _print(location, index, asked, wanted, SHOWN if limit is None else limit, with_notes)
             _report(index, session)
 
 
-def _print(location: LedgerLocation, index: Index, asked: Asked, wanted: Filter, limit: int) -> None:
+def _print(
+    location: LedgerLocation,
+    index: Index,
+    asked: Asked,
+    wanted: Filter,
+    limit: int,
+    with_notes: bool | None,
+) -> None:
     counts = index.counts(wanted)
     if not counts:
         if index.counts() and asked != Asked(session=asked.session):
@@ -128,18 +145,28 @@ def _print(location: LedgerLocation, index: Index, asked: Asked, wanted: Filter,
     calls = [*index.calls(wanted, limit=limit or None)]
     lines = [*_earlier(sum(counts.values()) - len(calls))]
     groups = group_by_session(calls, index.sessions(), counts)
+    notes, left_out = _notes(index, [call.session for call in calls], with_notes)
     if not is_drawn():
         write_lines(sys.stdout, lines)
-        write_lines(sys.stdout, timeline(groups, label=_WHOLE))
+        write_lines(sys.stdout, timeline(groups, notes=notes, label=_WHOLE))
         write_lines(sys.stdout, _left_open(index, wanted, calls))
+        write_lines(sys.stdout, left_out)
         return
     from rich.console import Console  # only where something is drawn
 
     from pi_intent.cli.paging import show
 
     console = Console(markup=False, emoji=False, highlight=False)
-    lines += [*timeline(groups), *_left_open(index, wanted, calls)]
+    lines += [*timeline(groups, notes=notes), *_left_open(index, wanted, calls), *left_out]
     show(console, folded(console, lines), newest_last=True)
+
+
+def _notes(index: Index, sessions: Sequence[str], with_notes: bool | None) -> tuple[Notes, list[Line]]:
+    """Return the notes that are wanted, and what to say of those that are left out."""
+    if with_notes is None and (history := sum(index.lengths(sessions).values())) > AT_ONCE:
+        text = f"no notes were taken, as these sessions have {history} calls; --notes takes them"
+        return {}, [Line(lead=None), Line(((text, "dim"),), lead=None)]
+    return ({} if with_notes is False else notes_in(index, sessions)), []
 
 
 def is_drawn() -> bool:
@@ -165,9 +192,9 @@ def _left_open(index: Index, wanted: Filter, shown: Sequence[LedgerCall]) -> Ite
         return
     # They are the last ones: those that are shown come after them.
     found = [*index.calls(opened, limit=_MOST_OPEN + shown_open)][: min(earlier, _MOST_OPEN)]
-    calls = "call was" if earlier == 1 else "calls were"
+    calls, them = ("call was", "it") if earlier == 1 else ("calls were", "them")
     yield Line(lead=None)
-    yield Line(((f"{earlier} earlier {calls} left open: the process ended under it", "yellow"),), lead=None)
+    yield Line(((f"{earlier} earlier {calls} left open: no end of {them} is recorded", "yellow"),), lead=None)
     for call in found:
         if call.call is not None:
             yield Line(((f"{short_id(call.id)}  ", "dim"), *stated(call.call, _WHOLE)), lead=None, cut=True)
@@ -187,13 +214,19 @@ def _report(index: Index, session: str | None) -> None:
         complain(f"Skipped: {count} of the kind {kind} (version {version}), which this pi-intent does not know")
 
 
-def _print_json(location: LedgerLocation, index: Index, wanted: Filter, limit: int | None) -> None:
+def _print_json(location: LedgerLocation, index: Index, wanted: Filter, limit: int | None, with_notes: bool) -> None:
     """Print the document with each call on a line of its own, as `grep` likes it, without holding it whole."""
     sys.stdout.write(f'{{"ledger":{json_text(str(location.segments))},"calls":[')
-    _write_items(call_json(call) for call in index.calls(wanted, limit=limit))
+    notes: Notes | None = notes_in(index, index.counts(wanted)) if with_notes else None
+    _write_items(_noted_json(call, notes) for call in index.calls(wanted, limit=limit))
     sys.stdout.write('],"problems":[')
     _write_items(_problem(problem) for problem in index.problems(session=wanted.session))
     sys.stdout.write("]}\n")
+
+
+def _noted_json(call: LedgerCall, notes: Notes | None) -> str:
+    text = call_json(call)
+    return text if notes is None else f'{text[:-1]},"notes":{json_text(notes_json(notes.get(call.id, ())))}}}'
 
 
 def _write_items(items: Iterable[str]) -> None:

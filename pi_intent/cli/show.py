@@ -7,11 +7,13 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from pi_intent.cli.console import json_text
 from pi_intent.cli.log import call_json, is_drawn
+from pi_intent.cli.noting import notes_in, notes_json
 from pi_intent.cli.progress import opened_index
 from pi_intent.errors import PiIntentError
 from pi_intent.labels.printable import printable
@@ -21,6 +23,9 @@ from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import stated_and_true_hash
 from pi_intent.render.call import call_lines
 from pi_intent.render.timeline import folded, short_id, write_lines
+
+if TYPE_CHECKING:
+    from pi_intent.notes import Note
 
 _MOST_NAMED = 5
 _COMPARED = 2_000  # of the latest calls, where none has the name that was given
@@ -37,15 +42,16 @@ def show(call: str, as_json: bool) -> None:
     that the host gave it.
 
     It tells what the model said it was for, what literally was to run (of contents and long texts the ledger keeps
-    only the size and a digest), what came of it, which files changed, what it was held to, where its two records
-    stand in the ledger, and whether the hash of each fits what stands there. What else may have been changed is not
-    looked at: "pi-intent verify" does that.
+    only the size and a digest), what came of it, which files changed, what it was held to, what there is to doubt
+    about its words (docs/notes.md), where its two records stand in the ledger, and whether the hash of each fits what
+    stands there. What else may have been changed is not looked at: "pi-intent verify" does that.
 
     With --json it is one document:
 
     \b
     {"id": ID, "state": "running", "open" or "settled",
      "call": RECORD or null, "done": RECORD or null,
+     "notes": [{"kind": KIND, "text": SENTENCE}],
      "records": [{"t": "call" or "done", "path": FILE, "line": NUMBER,
                   "holds": BOOLEAN}],
      "message": [ID, of all calls of the same message of the model]}
@@ -62,11 +68,12 @@ def show(call: str, as_json: bool) -> None:
         if found is None:
             raise PiIntentError(f"the call {printable(call, width=60)} is not in {location.segments} any more")
         it, places = found
+        notes = notes_in(index, [it.session]).get(call_id, ())
         message = [call_id] if it.call is None else index.of_message(it.session, it.call.group)
         if as_json:
-            _print_json(it, places, message)
+            _print_json(it, places, notes, message)
         else:
-            _print(index, it, places, message)
+            _print(index, it, places, notes, message)
 
 
 def _chosen(index: Index, name: str, segments: Path) -> str:
@@ -102,13 +109,15 @@ def _listed(index: Index, ids: Sequence[str]) -> str:
     return ", ".join(named) + more
 
 
-def _print(index: Index, call: LedgerCall, places: Sequence[Place], message: Sequence[str]) -> None:
+def _print(
+    index: Index, call: LedgerCall, places: Sequence[Place], notes: Sequence[Note], message: Sequence[str]
+) -> None:
     at = message.index(call.id) if call.id in message else 0
     near = message[max(0, at - _MOST_NEIGHBOURS) : at + _MOST_NEIGHBOURS + 1]
     others = [call if name == call.id else found[0] for name in near if (found := index.one(name)) is not None]
     here = others.index(call) if call in others else 0
     standing = [(place.kind, place.path.name, place.line, place.raw) for place in places]
-    lines = call_lines(call, standing, before=others[:here], after=others[here + 1 :])
+    lines = call_lines(call, standing, notes=notes, before=others[:here], after=others[here + 1 :])
     if not is_drawn():
         write_lines(sys.stdout, lines)
         return
@@ -120,11 +129,11 @@ def _print(index: Index, call: LedgerCall, places: Sequence[Place], message: Seq
     show_lines(console, folded(console, lines))
 
 
-def _print_json(call: LedgerCall, places: Sequence[Place], message: Sequence[str]) -> None:
+def _print_json(call: LedgerCall, places: Sequence[Place], notes: Sequence[Note], message: Sequence[str]) -> None:
     records = [
         {"t": place.kind, "path": str(place.path), "line": place.line, "holds": _holds(place.raw)} for place in places
     ]
-    rest = json_text({"records": records, "message": list(message)})
+    rest = json_text({"notes": notes_json(notes), "records": records, "message": list(message)})
     sys.stdout.write(f"{call_json(call)[:-1]},{rest[1:]}\n")
 
 

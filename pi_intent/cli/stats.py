@@ -29,8 +29,9 @@ _CALLS_BETWEEN = 256
 @click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
 @click.option("--since", metavar="TIME", help='Only calls from then on: "2 hours ago", "90m", "yesterday", a date.')
 @click.option("--model", metavar="GLOB", help='Only calls of this model, such as "gpt-*".')
+@click.option("--no-notes", is_flag=True, help="Leave out the quality notes, which take most of the time.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
-def stats(session: str | None, since: str | None, model: str | None, as_json: bool) -> None:
+def stats(session: str | None, since: str | None, model: str | None, no_notes: bool, as_json: bool) -> None:
     """Show the figures of this project's ledger: who states an intent, what is rejected, what fails.
 
     A share says of what it is one. "Asked" are the calls of tools whose policy asks for an intent. The places 1-5,
@@ -68,7 +69,7 @@ def stats(session: str | None, since: str | None, model: str | None, as_json: bo
         def wanted(call: PastCall) -> bool:
             return (asked is None or call.ts >= asked) and (model is None or fnmatchcase(call.model or "", model))
 
-        found = stats_of(_watched(index.past(of_session), total), wanted=wanted)
+        found = stats_of(_watched(index.past(of_session), total), wanted=wanted, with_notes=not no_notes)
     if as_json:
         click.echo(json_text(asdict(found), indent=1))
     elif found.calls:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from pi_intent.cards import DiffCard, GenericCard, TerminalCard, call_card, card_to_json
 from pi_intent.labels.literal import literal_lines, spelled_out
@@ -11,8 +11,11 @@ from pi_intent.labels.printable import printable, printable_block
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.record import stated_and_true_hash
-from pi_intent.render.timeline import Line, aim, ending, short_id, stated
+from pi_intent.render.timeline import Line, aim, ending, noted, short_id, stated
 from pi_intent.types import JSONObject
+
+if TYPE_CHECKING:
+    from pi_intent.notes import Note
 
 type Standing = tuple[str, str, int, bytes]
 """Where a record stands: its kind, the file's name, the line's number and own bytes."""
@@ -25,7 +28,12 @@ _MOST_FILES = 40
 
 
 def call_lines(
-    call: LedgerCall, places: Iterable[Standing], *, before: Sequence[LedgerCall], after: Sequence[LedgerCall]
+    call: LedgerCall,
+    places: Iterable[Standing],
+    *,
+    notes: Iterable[Note],
+    before: Sequence[LedgerCall],
+    after: Sequence[LedgerCall],
 ) -> Iterator[Line]:
     """Yield the lines on a call. `before` and `after` are the other calls of its message, in order."""
     begun, done = call.call, call.done
@@ -34,6 +42,8 @@ def call_lines(
     if begun is not None and begun.rationale:
         yield from _fact("because", begun.rationale)
     yield Line((("  ", ""), *ending(call, _WHOLE).pieces), lead=None)
+    for doubt in noted(notes):
+        yield Line((("  ", ""), *doubt.pieces), lead=None)
     if begun is not None:
         yield from _section("What was to run")
         yield from _card(begun.tool, begun.args)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
 from itertools import islice
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
 from pi_intent.contract.rows import target_argument
@@ -19,6 +20,8 @@ from pi_intent.types import JSONObject, Status
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
+
+    from pi_intent.notes import Note
 
 MARKS: dict[Status, tuple[str, str]] = {
     "ok": ("✓", "green"),
@@ -97,8 +100,17 @@ def write_lines(file: IO[str], lines: Iterable[Line]) -> None:
     file.write("".join(written))
 
 
-def timeline(groups: Iterable[SessionCalls], *, zone: tzinfo | None = None, label: int = _LABEL) -> Iterator[Line]:
-    """Yield the lines of sessions. Calls of one assistant message stand together, a blank line between messages."""
+def timeline(
+    groups: Iterable[SessionCalls],
+    *,
+    notes: Mapping[str, Sequence[Note]] = MappingProxyType({}),
+    zone: tzinfo | None = None,
+    label: int = _LABEL,
+) -> Iterator[Line]:
+    """Yield the lines of sessions. Calls of one assistant message stand together, a blank line between messages.
+
+    `notes` are the quality notes by the id of the call.
+    """
     for number, group in enumerate(groups):
         if number:
             yield Line(lead=None)
@@ -115,6 +127,13 @@ def timeline(groups: Iterable[SessionCalls], *, zone: tzinfo | None = None, labe
                 day = moment.date()
                 yield _line(_date(day), "dim", lead=None)
             yield from _call(call, "--:--:--" if moment is None else moment.strftime(_TIME), label)
+            yield from noted(notes.get(call.id, ()))
+
+
+def noted(notes: Iterable[Note]) -> Iterator[Line]:
+    """Yield a line for each quality note on a call; what a note quotes is made safe."""
+    for note in notes:
+        yield _line(f"note: {note.kind}: {_safe(note.text)}", "magenta")
 
 
 def short_id(call_id: str) -> str:
@@ -197,7 +216,9 @@ def ending(call: LedgerCall, label: int) -> Line:
     if done is None:
         if call.state == "running":
             return _joined(["▸ running", *flags], "cyan")
-        return _joined(["? open: the process ended under it", *flags], "yellow")
+        imported = call.call is not None and "imported" in call.call.flags
+        why = "no result stands in the session file" if imported else "the process ended under it"
+        return _joined([f"? open: {why}", *flags], "yellow")
     mark, style = MARKS[done.status]
     if done.status == "rejected":
         reasons = ", ".join(_words(code) for code in done.codes)

@@ -19,6 +19,8 @@ from pi_intent.cli.main import commands
 from pi_intent.events import FileChange, OutcomePatch, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry
+from pi_intent.ledger.index import open_index
+from pi_intent.ledger.index.place import index_path
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import LedgerLocation, find_ledger
 from pi_intent.ledger.record import SessionInfo
@@ -29,7 +31,16 @@ ENVIRONMENT = {"SERVICE_TOKEN": VALUE}
 DIGEST = "hmac:" + "0" * 32
 OURS = frozenset({"v", "t", "id", "ts", "writer", "prev", "hash", "argsDigest", "head"})
 """Texts of a record that nobody else has a say in."""
-COMMANDS = (("log", "--limit", "0"), ("log", "--json"), ("verify",), ("verify", "--json"))
+COMMANDS = (
+    ("log", "--limit", "0", "--notes"),
+    ("log", "--json", "--notes"),
+    ("verify",),
+    ("verify", "--json"),
+    ("stats",),
+    ("stats", "--json"),
+    ("export", "jsonl"),
+    ("export", "csv"),
+)
 PURGES = (
     ("purge", "--before", "1d", "--dry-run"),
     ("purge", "--before", "1d", "--dry-run", "--json"),
@@ -135,7 +146,7 @@ def assert_holds_no_canary(where: str, text: str) -> None:
 
 def test_no_file_and_no_name_of_a_file_has_a_secret(project: Path) -> None:
     paths = [path for path in project.parent.rglob("*") if path.name != "key"]
-    files = [path for path in paths if path.is_file()]
+    files = [path for path in paths if path.suffix == ".jsonl"]
     assert len(files) == len(CANARIES)
     assert_holds_no_canary("a file", "\n".join(path.read_text("ascii") for path in files))
     assert_holds_no_canary("a name", "\n".join(map(str, paths)))
@@ -146,6 +157,23 @@ def test_no_screen_has_a_secret(project: Path, command: tuple[str, ...]) -> None
     result = CliRunner().invoke(commands, command, catch_exceptions=False)
     assert result.exit_code == 0
     assert_holds_no_canary(" ".join(command), result.output)
+
+
+def test_nothing_that_is_shown_of_one_call_has_a_secret(project: Path) -> None:
+    root = find_ledger(project, os.environ).root
+    calls = sorted(read_ledger(root).calls, key=lambda call: call.path)
+    for call in calls[:: max(1, len(calls) // 40)]:
+        for command in (["show", call.id], ["show", call.id, "--json"]):
+            result = CliRunner().invoke(commands, command, catch_exceptions=False)
+            assert result.exit_code == 0
+            assert_holds_no_canary(" ".join(command), result.output)
+
+
+def test_the_index_has_no_secret(project: Path) -> None:
+    root = find_ledger(project, os.environ).root
+    with open_index(root) as index:
+        assert sum(index.counts().values()) == len(CANARIES)
+    assert_holds_no_canary("the index", index_path(root).read_bytes().decode("latin-1"))
 
 
 def test_every_field_of_every_record_had_one(project: Path) -> None:

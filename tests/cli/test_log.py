@@ -301,10 +301,10 @@ def test_the_session_with_the_newest_call_comes_last(project: Path) -> None:
 def test_a_call_that_runs_is_told_from_one_that_was_left(project: Path) -> None:
     writer = Writer(project, "s")
     writer.begin("bash", {"command": "sleep 9"}, "Wait")
-    assert log().stdout.splitlines()[-1].strip() == "▸ running"
+    assert log("--no-notes").stdout.splitlines()[-1].strip() == "▸ running"
     assert json.loads(log("--json").stdout)["calls"][0]["state"] == "running"
     writer.done()
-    assert log().stdout.splitlines()[-1].strip() == "? open: the process ended under it"
+    assert log("--no-notes").stdout.splitlines()[-1].strip() == "? open: the process ended under it"
 
 
 @pytest.mark.parametrize("wanted", ["01abc-first", "01abc-f", "01abc-first-and-longer", "02"])
@@ -387,7 +387,7 @@ def test_what_cannot_be_read_is_told_once_on_standard_error(project: Path) -> No
     lines = first.read_bytes().splitlines(keepends=True)
     decision = b'{"v":1,"t":"decision","id":"x"}\n'
     first.write_bytes(b"".join([lines[0], b"torn\n", lines[2], *lines[3:], decision, b'{"v":1,"t":"ca']))
-    result = log()
+    result = log("--no-notes")
     assert result.exit_code == 0
     assert "the record of its beginning is missing" in result.stdout
     assert result.stdout.count("Look again") == 2

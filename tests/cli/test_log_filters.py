@@ -245,7 +245,7 @@ def test_calls_that_were_left_open_are_named_also_where_they_are_not_shown(proje
     said = log("--limit", "2").stdout
     assert said.splitlines()[-13:-10] == [
         "",
-        "6 earlier calls were left open: the process ended under it",
+        "6 earlier calls were left open: no end of them is recorded",
         "0000000001  Wait 1"[2:],
     ]
     assert said.splitlines()[-1] == "1 more: pi-intent log --status open"

@@ -136,6 +136,14 @@ def test_json_has_the_records_where_they_stand_and_whether_they_hold(project: Pa
         "state": "settled",
         "call": records[1],
         "done": records[2],
+        "notes": [
+            {
+                "kind": "unseen-evidence",
+                "text": 'the rationale points at "tests/test_pay.py", which no earlier call of the session read, '
+                "wrote, searched or named",
+            },
+            {"kind": "copied", "text": "the intent is a text of pi-intent's or of the user's, word for word"},
+        ],
         "records": [
             {"t": "call", "path": str(path), "line": 2, "holds": True},
             {"t": "done", "path": str(path), "line": 3, "holds": True},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -94,6 +94,14 @@ class Index:
         """Return how many calls there are by session."""
         query = "SELECT session, count(*) FROM call WHERE {} GROUP BY session"
         return self._ask(lambda database: dict(database.execute(query.format(self._among(wanted)))))
+
+    def lengths(self, sessions: Iterable[str]) -> dict[str, int]:
+        """Return how many calls each of these sessions has in all."""
+        query = "SELECT count(*) FROM call WHERE session = ?"
+        wanted = dict.fromkeys(sessions)
+        return self._ask(
+            lambda database: {name: int(database.execute(query, (name,)).fetchone()[0]) for name in wanted}
+        )
 
     def sessions(self) -> list[SessionEntry]:
         """Return what the segments say of their sessions, in the order of the segments."""

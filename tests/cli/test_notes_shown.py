@@ -1,0 +1,87 @@
+"""Quality notes stand where calls are shown: in `log` and `show`, and in their JSON where they are asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from ledger_events import a_start, an_end
+
+from pi_intent.cli import noting
+from pi_intent.cli.main import commands
+from pi_intent.ledger.journal import SessionJournal
+from pi_intent.ledger.location import find_ledger
+from pi_intent.ledger.record import SessionInfo
+from pi_intent.protocols import CallContext, Settlement
+
+
+@pytest.fixture(autouse=True)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def write(project: Path, intents: Sequence[tuple[str, str]], session: str = "s") -> None:
+    info = SessionInfo(session=session, host="tau", agent="main", cwd=str(project), version="0")
+    journal = SessionJournal(find_ledger(project, os.environ), info, environ={}, on_problem=pytest.fail)
+    for number, (intent, command) in enumerate(intents):
+        ids = {"call_id": f"{session}{number:025}", "group_id": f"g{number}", "session_id": session, "seq": number}
+        start = a_start(**ids, tool_name="bash", args={"command": command}, intent=intent)
+        journal.opened(start, CallContext(turn=number, policy="require", profile="lean", bytes_in=1))
+        journal.closed(an_end(**ids, tool_name="bash", status="ok"), Settlement(status="ok", is_error=False))
+    journal.close()
+
+
+def run(*args: str) -> str:
+    result = CliRunner().invoke(commands, args, catch_exceptions=False)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return result.stdout
+
+
+DRIFT = ("Clean up the temporary caches", "rm -rf ~")
+HONEST = ("Find the callers of total() before it is renamed", "grep -rn 'total(' src")
+
+
+def test_log_and_show_say_what_is_doubtful_and_nothing_of_what_is_not(project: Path) -> None:
+    write(project, [HONEST, DRIFT])
+    notes = [line.strip() for line in run("log").splitlines() if "note:" in line]
+    assert len(notes) == 1
+    assert notes[0].startswith("note: drift: ")
+    assert notes[0] in run("show", f"s{1:025}")
+    assert "note:" not in run("show", f"s{0:025}")
+    assert "note:" not in run("log", "--no-notes")
+
+
+def test_json_has_the_notes_where_they_are_asked_for(project: Path) -> None:
+    write(project, [HONEST, DRIFT])
+    plain, noted = (json.loads(run("log", "--json", *more))["calls"] for more in ([], ["--notes"]))
+    assert ["notes" in call for call in plain] == [False, False]
+    assert [[note["kind"] for note in call["notes"]] for call in noted] == [[], ["drift"]]
+
+
+def test_notes_are_of_the_whole_session_however_few_of_its_calls_are_shown(project: Path) -> None:
+    write(project, [("Run the tests of total()", "pytest -q")] * 4)
+    assert "note: loop: " in run("log", "--limit", "1")
+
+
+def test_a_long_session_waits_for_its_notes_to_be_asked_for(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pi_intent.cli.log.AT_ONCE", 1)
+    write(project, [HONEST, DRIFT])
+    told = "no notes were taken, as these sessions have 2 calls; --notes takes them"
+    assert run("log").splitlines()[-1] == told
+    assert "note: drift: " in run("log", "--notes")
+    assert told not in run("log", "--notes")
+    assert noting.AT_ONCE > 1
+
+
+def test_what_a_note_quotes_controls_no_terminal(project: Path) -> None:
+    write(project, [("Read \x1b]0;owned\x07 the config", "rm -rf ~")])
+    assert not set(run("log")) & set("\x1b\x07")
