@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, tzinfo
-from itertools import islice
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
@@ -63,26 +62,6 @@ class Line:
     def plain(self) -> str:
         """The text without its styles."""
         return "".join(text for text, _ in self.pieces)
-
-
-def print_timeline(console: Console, groups: Iterable[SessionCalls], *, zone: tzinfo | None = None) -> None:
-    """Print sessions and their calls, times in `zone` or the local one.
-
-    Folded and cut to the width of a terminal; anywhere else a line is a line, and whole.
-    """
-    if not console.is_terminal:
-        write_timeline(console.file, groups, zone=zone)
-        return
-    from rich.text import Text
-
-    pieces = folded(console, timeline(groups, zone=zone))
-    while batch := [*islice(pieces, _PRINTED_AT_ONCE)]:
-        console.print(Text("\n").join(batch), soft_wrap=True)
-
-
-def write_timeline(file: IO[str], groups: Iterable[SessionCalls], *, zone: tzinfo | None = None) -> None:
-    """Write the same to a file: without Rich, which takes ten times as long for nothing."""
-    write_lines(file, timeline(groups, zone=zone, label=_UNCUT))
 
 
 def write_lines(file: IO[str], lines: Iterable[Line]) -> None:

@@ -23,6 +23,7 @@ from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
 from pi_intent.cli.main import commands
+from pi_intent.cli.paging import show
 from pi_intent.events import OutcomePatch, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ids import ulid
 from pi_intent.ledger.calls import read_ledger
@@ -31,7 +32,7 @@ from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import SessionInfo
 from pi_intent.protocols import CallContext, Settlement
 from pi_intent.render.sessions import group_by_session
-from pi_intent.render.timeline import print_timeline
+from pi_intent.render.timeline import folded, timeline
 
 NOON = 1_896_091_200.0  # 2030-01-31T12:00:00Z
 PROJECT = "/home/me/shop"
@@ -174,7 +175,8 @@ def drawn(width: int, **options: Any) -> str:
     console = Console(
         file=io.StringIO(), force_terminal=True, width=width, markup=False, emoji=False, highlight=False, **options
     )
-    print_timeline(console, group_by_session(reading.calls, reading.sessions), zone=UTC)
+    groups = group_by_session(reading.calls, reading.sessions)
+    show(console, folded(console, timeline(groups, zone=UTC)))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
