@@ -40,12 +40,21 @@ ROWS: dict[str, ToolRow] = {
 """The tools we shadow, by name."""
 
 
+PATHS = ("path", "file_path", "filePath", "notebook_path")
+"""What agents call the argument that names a file."""
+
+_TARGETS = ("command", *PATHS, "cmd", "pattern", "url", "query")
+
+
 def target_argument(tool_name: str, arguments: Mapping[str, JSONValue]) -> JSONValue:
-    """Return what a call is aimed at: its command or path, by what its tool goes by and not by what else was sent."""
+    """Return what a call is aimed at: its command or path, by what its tool goes by and not by what else was sent.
+
+    Of a tool that is not ours, what agents usually call such an argument.
+    """
     row = ROWS.get(tool_name)
     if row is not None:
         return arguments.get(row.target)
-    return arguments.get("command", arguments.get("path"))
+    return next((arguments[name] for name in _TARGETS if name in arguments), None)
 
 
 def replaced_fields(tool_name: str) -> tuple[str, ...]:

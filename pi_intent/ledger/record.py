@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 
+from pi_intent.contract.rows import PATHS
 from pi_intent.events import FileChange, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.keys import Digester
 from pi_intent.ledger.version import VERSION
@@ -29,7 +30,8 @@ _BRACKETS_LIMIT = 64
 _CUT_MARGIN = 16_384
 
 _ALWAYS_DIGESTED = frozenset({"content", "edits"})
-_PLAIN_NAMES = frozenset({"path", "command"})
+_PATHS = frozenset(PATHS)
+_PLAIN_NAMES = _PATHS | {"command"}
 """Names that do not say that their value is a secret: the value alone is looked at, which is quicker."""
 
 _encode = json.JSONEncoder(
@@ -267,7 +269,7 @@ class Recorder:
             data = _bytes(value) if isinstance(value, str) else written.encode("ascii")
             return f'{self._name(key)}:{{"bytes":{len(data)},"digest":"{self._digester.digest(data)}"}}'
         if isinstance(value, str) and key in _PLAIN_NAMES:
-            return f'"{key}":{self._path(value) if key == "path" else _quoted(self._redactor.text(value))}'
+            return f'"{key}":{self._path(value) if key in _PATHS else _quoted(self._redactor.text(value))}'
         if not isinstance(value, str | list | dict):
             return f"{self._name(key)}:{written}"
         safe = self._redactor.value({key: value})  # together: a name can say that its value is a secret

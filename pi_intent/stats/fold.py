@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from pi_intent.contract.rows import target_argument
 from pi_intent.notes import KINDS, Note, SessionNotes
 from pi_intent.past import PastCall
 from pi_intent.stats.recovery import Recoveries
@@ -146,7 +147,7 @@ class _Fold:
         self.failed_tools.add(tool, failed)
         if call.intent_source == "model":
             self.intents.add(call.intent, failed)
-        target = call.args.get("command", call.args.get("path", call.args.get("file_path")))
+        target = target_argument(call.tool, call.args)
         self.targets.add(target if isinstance(target, str) else None, failed)
 
     def _notes(self, call: PastCall, notes: tuple[Note, ...], session: _Session, with_notes: bool) -> None:

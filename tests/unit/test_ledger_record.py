@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ledger_events import a_start, an_end
 from ledger_schema import assert_fits
 
+from pi_intent.contract.rows import target_argument
 from pi_intent.events import FileChange, OutcomePatch, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry, parse_entry
 from pi_intent.ledger.keys import Digester, redaction_key
@@ -178,8 +179,9 @@ def test_times_are_utc_with_milliseconds() -> None:
 )
 def test_a_path_inside_the_project_is_relative_to_it(path: str, kept: str) -> None:
     here = recorder(project=("/home/me/shop", "/link/shop"), cwd="/home/me/shop/src")
-    record = json.loads(here.call(replace(START, args={"path": path}), CONTEXT, ts=TS, head=None))
-    assert record["args"] == {"path": kept}
+    args = {"path": path, "file_path": path, "url": path}
+    record = json.loads(here.call(replace(START, args=args), CONTEXT, ts=TS, head=None))
+    assert record["args"] == {"path": kept, "file_path": kept, "url": path}
     end = replace(END, files=(FileChange(path=path, op="create", post="hmac:1"),))
     record = json.loads(here.done(end, SETTLEMENT, ts=TS, bytes_in=0, withheld=False))
     assert record["files"] == [{"path": kept, "pre": None, "post": "hmac:1", "op": "create"}]
@@ -387,3 +389,20 @@ def test_every_record_is_one_line_of_ascii_json_that_can_be_read(args: Any, inte
     assert isinstance(entry, CallEntry)
     written = json.dumps(args, sort_keys=True, separators=(",", ":"))
     assert entry.args_digest == DIGESTER.digest(written.encode())
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "target"),
+    [
+        ("bash", {"path": "a", "command": "ls"}, "ls"),
+        ("read", {"command": "ls", "path": "a"}, "a"),
+        ("Edit", {"old_string": "x", "file_path": "src/a.py"}, "src/a.py"),
+        ("exec_command", {"cmd": "cargo test"}, "cargo test"),
+        ("Grep", {"path": "src", "pattern": "def "}, "src"),
+        ("Task", {"prompt": "look"}, None),
+    ],
+)
+def test_what_a_call_is_aimed_at_is_told_of_the_tools_of_other_agents_too(
+    tool: str, args: dict[str, Any], target: str | None
+) -> None:
+    assert target_argument(tool, args) == target

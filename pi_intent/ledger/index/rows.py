@@ -6,7 +6,7 @@ import json
 from dataclasses import astuple
 from json.encoder import encode_basestring as _quoted
 
-from pi_intent.contract.rows import target_argument
+from pi_intent.contract.rows import PATHS, target_argument
 from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry
@@ -16,8 +16,6 @@ type Row = tuple[str | int | None, ...]
 
 _LARGEST = 2**63 - 1
 _UNCUT = 16_384  # columns: more than the ledger keeps of any text
-_PATHS = ("path", "file_path", "filePath", "notebook_path", "file")
-"""The arguments that name a file: in our own tools, and in those of the agents whose sessions are imported."""
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
@@ -89,7 +87,7 @@ def aimed_at(args: JSONObject) -> str | None:
     path = args.get("path")
     if isinstance(path, str):
         return path
-    return next((value for name in _PATHS if isinstance(value := args.get(name), str)), None)
+    return next((value for name in PATHS if isinstance(value := args.get(name), str)), None)
 
 
 def _shown(text: str | None) -> str:
