@@ -29,14 +29,14 @@ from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Promp
 from pi_intent.settings import Settings, ToolRule
 
 BEGAN = 1_893_456_000.0  # 2030-01-01
-HEAD = Head(session="s-1", cwd="/work/shop", version="1.6.0", started=BEGAN)
+HEAD = Head(session="s-1", cwd="/home/me/shop", version="1.6.0", started=BEGAN)
 CALL = FoundCall(
     key="k1",
     tool_call_id="call_1",
     tool="bash",
     group="g1",
     turn=1,
-    args={"command": "pytest -q", "path": "/work/shop/src/pay.py"},
+    args={"command": "pytest -q", "path": "/home/me/shop/src/pay.py"},
     intent="Verify no regressions",
     rationale="pay.py changed",
     asked=True,
@@ -64,7 +64,7 @@ WHOLE: list[Found] = [HEAD, Prompt(text="Fix the payment."), CALL, RESULT, UNASK
 
 @pytest.fixture
 def location(tmp_path: Path) -> LedgerLocation:
-    return LedgerLocation(root=tmp_path / "ledger-root", project=Path("/work/shop"))
+    return LedgerLocation(root=tmp_path / "ledger-root", project=Path("/home/me/shop"))
 
 
 def take(
@@ -129,7 +129,7 @@ def the_call(location: LedgerLocation) -> tuple[CallEntry, DoneEntry | None]:
 def test_a_call_and_its_end_say_all_that_the_file_says(location: LedgerLocation) -> None:
     report = take(location, [HEAD, CALL, RESULT])
     assert told(report) == {"calls": 1, "results": 1, "errors": 1, "intents": 1, "new_calls": 1, "new_ends": 1}
-    assert (report.sessions, report.folders, report.dialect) == (("s-1",), ("/work/shop",), "pi")
+    assert (report.sessions, report.folders, report.dialect) == (("s-1",), ("/home/me/shop",), "pi")
     reading = read_ledger(location.root)
     (session,) = reading.sessions
     assert (session.ts, session.session, session.host, session.host_version, session.cwd, session.imported_from) == (
@@ -137,7 +137,7 @@ def test_a_call_and_its_end_say_all_that_the_file_says(location: LedgerLocation)
         "s-1",
         "pi",
         "1.6.0",
-        "/work/shop",
+        "/home/me/shop",
         "/home/me/s.jsonl",
     )
     call, done = the_call(location)
@@ -177,7 +177,7 @@ def test_a_call_and_its_end_say_all_that_the_file_says(location: LedgerLocation)
         2500,
     )
     assert (done.facts, done.error, done.bytes_out) == ("1 failed · exit 1", "1 failed", 45)
-    assert done.bytes_in == len('{"command":"pytest -q","path":"/work/shop/src/pay.py"}')
+    assert done.bytes_in == len('{"command":"pytest -q","path":"/home/me/shop/src/pay.py"}')
     assert_holds(location)
 
 
@@ -238,7 +238,7 @@ def test_a_longer_copy_of_a_file_without_times_is_recognised_though_its_own_time
 
 def live(location: LedgerLocation, *, at: float = BEGAN + 2, **particular: Any) -> None:
     """Record a call as if it had happened with pi-intent in the agent."""
-    info = SessionInfo(session="s-1", host="pi", agent="main", cwd="/work/shop", version="0")
+    info = SessionInfo(session="s-1", host="pi", agent="main", cwd="/home/me/shop", version="0")
     journal = SessionJournal(location, info, environ={}, on_problem=pytest.fail, clock=lambda: at)
     common: dict[str, Any] = {"call_id": "0" * 26, "host": "pi", "tool_call_id": "call_1"}
     start = a_start(**common | {"args": CALL.args, "intent": CALL.intent, "seq": 1} | particular)
@@ -381,10 +381,10 @@ def test_what_is_withheld_by_a_rule_is_withheld_here(location: LedgerLocation) -
 
 
 def test_a_working_directory_that_changes_is_followed_and_the_session_is_one(location: LedgerLocation) -> None:
-    moved = Head(session=None, cwd="/work/shop/src")
+    moved = Head(session=None, cwd="/home/me/shop/src")
     later = replace(UNASKED, args={"path": "pay.py"})
     report = take(location, [HEAD, CALL, moved, later])
-    assert (report.sessions, report.folders) == (("s-1",), ("/work/shop", "/work/shop/src"))
+    assert (report.sessions, report.folders) == (("s-1",), ("/home/me/shop", "/home/me/shop/src"))
     assert [call.call.args.get("path") for call in calls(location.root) if call.call] == ["src/pay.py", "src/pay.py"]
     assert len(segments(location)) == 1
 
@@ -482,7 +482,7 @@ def test_a_secret_in_any_field_of_a_file_reaches_no_file_of_the_ledger(location:
             tool=f"bash {secret}",
             group=secret,
             turn=1,
-            args={"command": f"curl -H {secret}", secret: [secret, {"a": secret}], "path": f"/work/shop/{secret}"},
+            args={"command": f"curl -H {secret}", secret: [secret, {"a": secret}], "path": f"/home/me/shop/{secret}"},
             intent=f"Use {secret} now",
             rationale=secret,
             asked=True,

@@ -15,7 +15,7 @@ from pi_intent.gates.paths import outside_project
 from pi_intent.gates.script import Script, Unclear
 from pi_intent.gates.shell import read_command, shell_parser
 
-HERE = "/work/app"
+HERE = "/srv/app"
 
 
 def kinds_of(command: str) -> list[str]:
@@ -104,9 +104,9 @@ def test_without_the_parser_everything_is_unclear(monkeypatch):
         ("a", False),
         ("./a/../b", False),
         ("../a", True),
-        ("/work/app/x", False),
-        ("/work/apple", True),
-        ("/work/app/../x", True),
+        ("/srv/app/x", False),
+        ("/srv/apple", True),
+        ("/srv/app/../x", True),
         ("~/x", True),
         ("~", True),
         ("~root/x", True),
@@ -114,7 +114,7 @@ def test_without_the_parser_everything_is_unclear(monkeypatch):
         ("/tmp/x", True),
         ("", False),
         ("a\0b", True),
-        ("//work/app/x", False),
+        ("//srv/app/x", False),
         ("/", True),
     ],
 )
@@ -123,7 +123,7 @@ def test_a_path_is_outside_by_its_text(path, outside):
 
 
 def test_a_resolver_shows_where_links_lead():
-    links = {"/work/app/out": "/etc", "/work/app/in": "/work/app/src"}
+    links = {"/srv/app/out": "/etc", "/srv/app/in": "/srv/app/src"}
     resolve = lambda path: links.get(path, path)  # noqa: E731
     assert outside_project("out", HERE, HERE, resolve=resolve)
     assert not outside_project("in", HERE, HERE, resolve=resolve)
