@@ -44,7 +44,7 @@ class Asked:
             session=self.session,
             tool=_tool_filter(self.tools) if self.tools else None,
             path=path_filter(self.paths, Path.cwd(), project) if self.paths else None,
-            outcomes=chosen | FAILED if self.failed else chosen,
+            outcomes=chosen & FAILED or FAILED if self.failed else chosen,
             since=None if self.since is None else _since(self.since),
             grep=None if self.grep is None else _expression(self.grep),
         )
@@ -95,10 +95,10 @@ def _instead(index: Index, alone: Asked) -> str:
 def _tool_filter(patterns: Sequence[str]) -> Callable[[str, str | None], bool]:
     from pi_intent.settings.rules import ToolRule  # it takes longer to load than most questions
 
-    rules = [ToolRule(pattern=pattern, origin="--tool") for pattern in patterns]
+    rules = [ToolRule(pattern=pattern.lower(), origin="--tool") for pattern in patterns]
 
     def fits(tool: str, source: str | None) -> bool:
-        names = (tool,) if source is None else (tool, f"{source}/{tool}")
+        names = (tool.lower(),) if source is None else (tool.lower(), f"{source}/{tool}".lower())
         return any(rule.matches(names) for rule in rules)
 
     return fits

@@ -36,7 +36,8 @@ _WHOLE = 16_384  # columns
     "tools",
     metavar="GLOB",
     multiple=True,
-    help='Only calls of this tool: "bash", "mcp__*", "github/*" for all of a server; - and _ are alike. Repeatable.',
+    help='Only calls of this tool: "bash", "mcp__*", "github/*" for all of a server; - and _ are alike, and so are'
+    " capitals. Repeatable.",
 )
 @click.option(
     "--path",
@@ -111,8 +112,13 @@ def log(
       pi-intent log --session 01J8 --limit 0
       pi-intent log --grep "retry|again" --json | jq '.calls[].call.intent'
     """
+    for option, values in {"--session": (session,), "--tool": tools, "--path": paths, "--grep": (grep,)}.items():
+        if "" in values:
+            raise click.UsageError(f"{option} is empty")
     location = find_ledger(Path(), os.environ)
     asked = Asked(tools=tools, paths=paths, outcomes=outcomes, failed=failed, since=since, grep=grep)
+    if failed and outcomes and FAILED.isdisjoint(outcomes):
+        raise click.UsageError(f"--failed and --status {outcomes[0]} let no call through together; leave one out")
     wanted = asked.filter(location.project)  # what cannot be read is told before anything is looked for
     with opened_index(location.root) as index:
         if session is not None:
@@ -122,7 +128,7 @@ def log(
             _print_json(location, index, wanted, limit or None, bool(with_notes))
         else:
             _print(location, index, asked, wanted, SHOWN if limit is None else limit, with_notes)
-            _report(index, session)
+            report_unread(index, session)
 
 
 def _print(
@@ -140,7 +146,10 @@ def _print(
             return
         what = "Sessions began here, but no call was recorded" if index.sessions() else "No call is recorded here yet"
         why = f" ({location.note})" if location.note is not None else f" (looked in {location.segments})"
-        complain(f'{what}{why}. Let an agent with pi-intent work here, or watch "pi-intent demo".')
+        complain(
+            f"{what}{why}. Let an agent with pi-intent work here, take in what agents did before with "
+            '"pi-intent import", or watch "pi-intent demo".'
+        )
         return
     calls = [*index.calls(wanted, limit=limit or None)]
     lines = [*_earlier(sum(counts.values()) - len(calls))]
@@ -185,8 +194,10 @@ def _left_open(index: Index, wanted: Filter, shown: Sequence[LedgerCall]) -> Ite
     """Name the calls that were left open and are not among those that are shown: nobody may ever have looked."""
     if wanted.outcomes and "open" not in wanted.outcomes:
         return
-    opened = replace(wanted, outcomes=frozenset({"open"}))
-    shown_open = sum(call.state == "open" for call in shown)
+    opened = replace(wanted, outcomes=frozenset({"open"}), live=True)
+    shown_open = sum(
+        call.state == "open" and call.call is not None and "imported" not in call.call.flags for call in shown
+    )
     earlier = sum(index.counts(opened).values()) - shown_open
     if earlier <= 0:
         return
@@ -194,7 +205,7 @@ def _left_open(index: Index, wanted: Filter, shown: Sequence[LedgerCall]) -> Ite
     found = [*index.calls(opened, limit=_MOST_OPEN + shown_open)][: min(earlier, _MOST_OPEN)]
     calls, them = ("call was", "it") if earlier == 1 else ("calls were", "them")
     yield Line(lead=None)
-    yield Line(((f"{earlier} earlier {calls} left open: no end of {them} is recorded", "yellow"),), lead=None)
+    yield Line(((f"{earlier} earlier {calls} left open: the process ended under {them}", "yellow"),), lead=None)
     for call in found:
         if call.call is not None:
             yield Line(((f"{short_id(call.id)}  ", "dim"), *stated(call.call, _WHOLE)), lead=None, cut=True)
@@ -203,7 +214,7 @@ def _left_open(index: Index, wanted: Filter, shown: Sequence[LedgerCall]) -> Ite
         yield Line(((f"{earlier - _MOST_OPEN} more: pi-intent log --status open", "dim"),), lead=None)
 
 
-def _report(index: Index, session: str | None) -> None:
+def report_unread(index: Index, session: str | None) -> None:
     """Tell on standard error what could not be read, each thing once."""
     sentences = [*dict.fromkeys(problem.text for problem in index.problems(session=session))]
     for sentence in sentences[:_MOST_PROBLEMS]:

@@ -42,6 +42,7 @@ def read_since(text: str, now: datetime) -> datetime | None:
         return now
     today = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     if (days := _days_back(words.removeprefix("last ").removeprefix("since "), today.weekday())) is not None:
+        days = days or (7 if words.startswith("last ") else 0)
         return (today.replace(tzinfo=None) - timedelta(days=days)).astimezone(UTC)
     if (age := _AGE.fullmatch(words)) and (unit := _UNIT.get(age[2])):
         count = 1 if age[1].startswith("a") else int(age[1])
@@ -73,5 +74,5 @@ def _days_back(word: str, weekday: int) -> int | None:
     if word in ("today", "yesterday"):
         return ("today", "yesterday").index(word)
     if word in _WEEKDAYS:
-        return (weekday - _WEEKDAYS.index(word)) % 7 or 7
+        return (weekday - _WEEKDAYS.index(word)) % 7
     return None

@@ -14,6 +14,7 @@ import click
 
 from pi_intent.cli.asking import Asked
 from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.log import report_unread
 from pi_intent.cli.progress import Progress, opened_index
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.ledger.index import Filter
@@ -58,6 +59,7 @@ def stats(session: str | None, since: str | None, model: str | None, no_notes: b
             session = choose_session(session, index.session_ids(), location.segments)
         of_session = Filter(session=session)
         total = sum(index.counts(of_session).values())
+        report_unread(index, session)
         if not total:
             complain(
                 f"No call is recorded here yet (looked in {location.segments}). Let an agent with pi-intent work "

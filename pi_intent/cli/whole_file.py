@@ -29,7 +29,9 @@ def whole_file(path: Path) -> Iterator[TextIO]:
             file.flush()
             os.fsync(descriptor)
         temporary.replace(target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError) and error.filename == str(temporary):
+            error.filename = str(path)  # nobody asked for the other one
         raise

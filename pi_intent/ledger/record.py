@@ -29,7 +29,22 @@ _BRACKETS_LIMIT = 64
 # A secret is recognised as a whole: what lies this close to the end of a piece may be half of one, and is not kept.
 _CUT_MARGIN = 16_384
 
-_ALWAYS_DIGESTED = frozenset({"content", "edits"})
+_ALWAYS_DIGESTED = frozenset(
+    {
+        "content",
+        "edits",
+        "old_string",
+        "new_string",
+        "old_str",
+        "new_str",
+        "oldText",
+        "newText",
+        "file_text",
+        "new_source",
+    }
+)
+"""What agents call the arguments that hold what stands in files."""
+
 _PATHS = frozenset(PATHS)
 _PLAIN_NAMES = _PATHS | {"command"}
 """Names that do not say that their value is a secret: the value alone is looked at, which is quicker."""

@@ -154,7 +154,7 @@ def _call(call: LedgerCall, time: str, label: int) -> Iterator[Line]:
         if done is not None and done.ran_args is not None:
             yield _line(f"ran as: {aim(begun, done.ran_args)}", "dim", cut=True)
     yield ending(call, label)
-    if done is None or done.status == "rejected":
+    if done is None or (done.status == "rejected" and done.codes):
         return
     if done.status != "ok" and (error := _safe(done.error or "")):
         yield _line(error, "dim", cut=True)

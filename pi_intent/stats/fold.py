@@ -68,6 +68,8 @@ class _Texts:
     """Texts before failures, with how many calls of each failed and went well."""
 
     by: dict[str, _Ratio] = field(default_factory=dict)
+    first: dict[str, str] = field(default_factory=dict)
+    """How each was written when it was met first."""
     full: bool = False
 
     def add(self, text: str | None, failed: bool) -> None:
@@ -80,13 +82,16 @@ class _Texts:
                 self.full = True
                 return
             self.by[key] = _Ratio()
+            self.first[key] = text
         self.by[key].add(failed)
 
     @property
     def worst(self) -> tuple[Before, ...]:
         found = [(key, ratio) for key, ratio in self.by.items() if ratio.n]
         found.sort(key=lambda item: (-item[1].n, item[1].of, item[0]))
-        return tuple(Before(text=key, failed=ratio.n, ok=ratio.of - ratio.n) for key, ratio in found[:SHOWN])
+        return tuple(
+            Before(text=self.first[key], failed=ratio.n, ok=ratio.of - ratio.n) for key, ratio in found[:SHOWN]
+        )
 
 
 @dataclass(slots=True)

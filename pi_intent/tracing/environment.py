@@ -12,7 +12,7 @@ TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
 _ON_SPANS = frozenset({"true", "1", "span_only", "span_and_event"})
 """At first the variable was a boolean; now it names where texts may stand. Whatever else it is, they may not."""
 
-NOT_INSTALLED = 'OpenTelemetry is not installed here: install "pi-intent[otel]"'
+NOT_INSTALLED = 'OpenTelemetry is not installed here: install pi-intent with its extra "otel"'
 
 
 def captures_content(environ: Mapping[str, str]) -> bool:

@@ -430,4 +430,4 @@ def test_without_the_extra_the_sentence_says_what_to_install(journal: SessionJou
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == 'Error: OpenTelemetry is not installed here: install "pi-intent[otel]"\n'
+    assert done.stderr == 'Error: OpenTelemetry is not installed here: install pi-intent with its extra "otel"\n'

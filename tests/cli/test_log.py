@@ -354,7 +354,8 @@ def test_a_project_without_a_ledger_is_no_failure_and_says_where_it_looked(proje
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr == (
         f"No call is recorded here yet ({project} is in no git repository: the ledger lies in {where.root}). "
-        'Let an agent with pi-intent work here, or watch "pi-intent demo".\n'
+        'Let an agent with pi-intent work here, take in what agents did before with "pi-intent import", '
+        'or watch "pi-intent demo".\n'
     )
     result = log("--json")
     assert (result.exit_code, result.stderr) == (0, "")

@@ -196,6 +196,7 @@ NOW = datetime(2030, 1, 31, 12, 0, tzinfo=UTC)  # a Thursday
         ("yesterday", "2030-01-30T00:00:00+00:00"),
         ("Today", "2030-01-31T00:00:00+00:00"),
         ("monday", "2030-01-28T00:00:00+00:00"),
+        ("thursday", "2030-01-31T00:00:00+00:00"),
         ("last thursday", "2030-01-24T00:00:00+00:00"),
         ("2030-01-31", "2030-01-31T00:00:00+00:00"),
         ("2030-01-31 09:30", "2030-01-31T09:30:00+00:00"),
@@ -245,12 +246,41 @@ def test_calls_that_were_left_open_are_named_also_where_they_are_not_shown(proje
     said = log("--limit", "2").stdout
     assert said.splitlines()[-13:-10] == [
         "",
-        "6 earlier calls were left open: no end of them is recorded",
+        "6 earlier calls were left open: the process ended under them",
         "0000000001  Wait 1"[2:],
     ]
     assert said.splitlines()[-1] == "1 more: pi-intent log --status open"
     assert "left open" not in log("--limit", "0").stdout
     assert "left open" not in log("--limit", "2", "--status", "ok").stdout
+
+
+def test_imported_calls_without_a_result_are_not_named_again_and_again(project: Path) -> None:
+    write(project, "s", [{"args": {}, "intent": f"Wait {n}", "flags": ("imported",)} for n in range(3)])
+    write(project, "t", [{"args": {}, "intent": "Look", "status": "ok"}], begins=NOON + 9000)
+    assert "left open" not in log("--limit", "1").stdout
+    assert log("--status", "open").stdout.count("? open: no result stands in the session file") == 3
+
+
+@pytest.mark.usefixtures("story")
+def test_failed_and_status_together_let_through_what_is_both() -> None:
+    assert "Verify it" in log("--failed", "--status", "error", "--status", "ok").stdout
+    assert "Stop after three" not in log("--failed", "--status", "error", "--status", "ok").stdout
+    refused = log("--failed", "--status", "ok")
+    assert refused.exit_code == 2
+    assert "--failed and --status ok let no call through together" in refused.stderr
+
+
+@pytest.mark.usefixtures("story")
+def test_tools_are_found_in_any_case() -> None:
+    assert "Verify it" in log("--tool", "BASH").stdout
+    assert "Read the manual" in log("--tool", "Web/*").stdout
+
+
+@pytest.mark.usefixtures("story")
+@pytest.mark.parametrize("option", ["--tool", "--path", "--session", "--grep"])
+def test_an_empty_filter_is_wrong_usage(option: str) -> None:
+    refused = log(option, "")
+    assert (refused.exit_code, refused.stderr.splitlines()[-1]) == (2, f"Error: {option} is empty")
 
 
 def test_calls_of_one_message_stand_together(project: Path) -> None:

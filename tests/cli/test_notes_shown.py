@@ -85,3 +85,11 @@ def test_a_long_session_waits_for_its_notes_to_be_asked_for(project: Path, monke
 def test_what_a_note_quotes_controls_no_terminal(project: Path) -> None:
     write(project, [("Read \x1b]0;owned\x07 the config", "rm -rf ~")])
     assert not set(run("log")) & set("\x1b\x07")
+
+
+def test_stats_tell_what_could_not_be_read(project: Path) -> None:
+    write(project, [HONEST, DRIFT])
+    (segment,) = find_ledger(project, os.environ).segments.iterdir()
+    segment.write_bytes(b"garbage\n" + segment.read_bytes())
+    result = CliRunner().invoke(commands, ["stats"], catch_exceptions=False)
+    assert result.stderr == f"Not read: {segment.name}, line 1, is not a record\n"

@@ -79,7 +79,7 @@ def test_the_figures_of_a_history() -> None:
                 "ls": Share(n=0, of=1),
                 "read": Share(n=0, of=1),
             },
-            intents=(Before(text="run the tests of the pager", failed=1, ok=0),),
+            intents=(Before(text="Run the tests of the pager", failed=1, ok=0),),
             targets=(Before(text="pytest -q", failed=1, ok=0),),
             complete=True,
         ),

@@ -410,7 +410,9 @@ def test_without_the_extra_it_is_one_sentence_and_the_session_goes_on(
 ) -> None:
     code = f"os.chdir({str(project)!r})\nsys.modules[{missing!r}] = None\n" + SESSION + "asyncio.run(main(True))"
     done = in_a_process(code)
-    sentence = 'told tracing is on, but OpenTelemetry is not installed here: install "pi-intent[otel]"\n'
+    sentence = (
+        'told tracing is on, but OpenTelemetry is not installed here: install pi-intent with its extra "otel"\n'
+    )
     assert (done.stdout, done.stderr, done.returncode) == (sentence, "", 0)
     assert received.paths == []
 

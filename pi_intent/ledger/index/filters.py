@@ -28,6 +28,7 @@ class Filter:
 
     `tool` gets a tool's name and its source. `path` gets each path that a call was aimed at or has changed. `since`
     is a time as the ledger writes it. `grep` is a regular expression, which finds text in any case.
+    `live` leaves out what was imported.
     """
 
     session: str | None = None
@@ -36,6 +37,7 @@ class Filter:
     outcomes: frozenset[Outcome] = frozenset()
     since: str | None = None
     grep: str | None = None
+    live: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -62,6 +64,8 @@ def find(database: sqlite3.Connection, wanted: Filter, state: Callable[[int], st
     if wanted.path is not None:
         database.create_function("is_path", 2, _touching(wanted.path), deterministic=True)
         said.append("(call.path IS NOT NULL OR done.files IS NOT NULL) AND is_path(call.path, done.files)")
+    if wanted.live:
+        said.append("coalesce(call.flags, '') NOT LIKE '%\"imported\"%'")
     if wanted.outcomes:
         database.create_function("state", 1, state, deterministic=True)
         said.append(f"coalesce(done.status, state(call.segment)) IN ({','.join('?' * len(wanted.outcomes))})")
