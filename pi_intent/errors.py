@@ -7,6 +7,7 @@ PiIntentError
 ├── SettingsError       a settings file or variable cannot be used
 ├── LedgerError         the ledger cannot be written or read
 ├── SessionError        a file is no session file that can be read
+├── TracingError        spans could not be sent
 └── HostError           a host is missing or is not what we know
 """
 

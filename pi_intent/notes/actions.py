@@ -116,14 +116,14 @@ def action_of(call: PastCall) -> Action:
 
 
 def _kind(call: PastCall) -> Kind:
-    name = call.tool.rpartition("/")[2].rpartition("__")[2]
+    name = _own_name(call)
     if name == "file_editor" or name == "str_replace_editor":
         sub = call.args.get("command")
         return _SUBCOMMANDS.get(sub, "other") if isinstance(sub, str) else "other"
     kind = _KINDS.get(name.lower())
     if kind is not None:
         return kind
-    parts = {part.lower() for part in _NAME_PART.findall(name[:256])}
+    parts = _parts(name)
     if parts & _REMOVING:
         return "remove"
     if parts & _CHANGING:
@@ -133,9 +133,17 @@ def _kind(call: PastCall) -> Kind:
 
 def changes_by_name(call: PastCall) -> bool:
     """Say whether the name of a tool says that it changes something, such as `create_issue`."""
-    name = call.tool.rpartition("/")[2].rpartition("__")[2]
-    parts = {part.lower() for part in _NAME_PART.findall(name[:256])}
+    parts = _parts(_own_name(call))
     return bool(parts & (_CHANGING | _REMOVING)) and not parts & _LOOKING
+
+
+def _own_name(call: PastCall) -> str:
+    """Return the name of the tool without the server before it."""
+    return call.tool.rpartition("/")[2].rpartition("__")[2]
+
+
+def _parts(name: str) -> set[str]:
+    return {part.lower() for part in _NAME_PART.findall(name[:256])}
 
 
 def _command(args: dict[str, JSONValue]) -> str | None:

@@ -6,7 +6,7 @@ from pi_intent.notes.actions import Action, changes_by_name
 from pi_intent.notes.listed import listed
 from pi_intent.notes.note import Note, quoted
 from pi_intent.notes.sayings import SAYINGS
-from pi_intent.notes.words import Mention, Words, files_in, last_part, leaning_of, same_file
+from pi_intent.notes.words import Mention, Words, files_in, leaning_of, same_file
 from pi_intent.past import PastCall
 
 _NOUNS_AFTER = listed(
@@ -119,8 +119,6 @@ def _other_file(words: Words, action: Action) -> Note | None:
         return None
     if action.kind == "run" and (action.effects.wide or not action.effects.files):
         return None
-    if action.kind != "run" and not all("." in name or name.isupper() or len(name) > 0 for name in touched):
-        return None
     target = action.target.lower()
     for mention in mentions:
         stem = mention.name.partition(".")[0] or mention.name
@@ -188,8 +186,3 @@ def touches(action: Action, name: str) -> bool:
     """Say whether a call touches a file of this name, or its command mentions it."""
     stem = name.partition(".")[0] or name
     return any(same_file(name, other) for other in action.names) or (bool(stem) and stem in action.target.lower())
-
-
-def named_folder(path: str) -> str:
-    """Return the name of the folder that a file lies in, empty where its path does not say."""
-    return last_part(path.rpartition("/")[0])

@@ -474,7 +474,7 @@ VALUE = "correct-horse-battery-9"
 @pytest.mark.parametrize("secret", [SHAPED, VALUE, "cor\\\n rect-horse-\nbattery-9"])
 def test_a_secret_in_any_field_of_a_file_reaches_no_file_of_the_ledger(location: LedgerLocation, secret: str) -> None:
     spoiled: list[Found] = [
-        Head(session=f"s {secret}", cwd=f"/work/{secret}", version=secret, started=BEGAN, parent=secret),
+        Head(session=f"s {secret}", cwd=f"/home/me/{secret}", version=secret, started=BEGAN, parent=secret),
         Prompt(text=secret),
         FoundCall(
             key=secret,

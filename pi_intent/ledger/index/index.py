@@ -28,7 +28,7 @@ _BROKEN = (sqlite3.Error, NotThere, ValueError, TypeError, LookupError, Overflow
 
 _RENEWALS = 2
 _EVERYTHING = Filter()
-_ALL_COLUMNS = "ts, seq, id"
+_IN_ORDER = "ts, seq, id"
 _PAST = (
     "call.ts, call.seq, call.id, session, host, agent, message, turn, tool, tool_source, intent, intent_source,"
     " rationale, args, policy, flags, model, status, codes, ms, outcome, facts, error, files"
@@ -173,15 +173,12 @@ class Index:
 
     def of_message(self, session: str, message: str) -> list[str]:
         """Return the ids of the calls of one assistant message, in order."""
-        query = f"SELECT id FROM call WHERE session = ? AND message = ? ORDER BY {_ALL_COLUMNS}"
+        query = f"SELECT id FROM call WHERE session = ? AND message = ? ORDER BY {_IN_ORDER}"
         return self._ask(lambda database: [call for (call,) in database.execute(query, (session, message))])
 
     def one(self, call_id: str) -> tuple[LedgerCall, tuple[Place, ...]] | None:
         """Return a call from the ledger's own lines, and where its records stand; None where there is none."""
-        query = (
-            f"SELECT {_PLACES}, call.line, done.line FROM call LEFT JOIN done USING (n) WHERE call.id = ?"
-            # One that a broken index has lost is told by the next one to be made.
-        )
+        query = f"SELECT {_PLACES}, call.line, done.line FROM call LEFT JOIN done USING (n) WHERE call.id = ?"
 
         def ask(database: sqlite3.Connection) -> tuple[LedgerCall, tuple[Place, ...]] | None:
             for row in database.execute(query, (call_id,)):
@@ -197,14 +194,14 @@ class Index:
         return self.root / "ledger"
 
     def _ask[T](self, ask: Callable[[sqlite3.Connection], T]) -> T:
-        for turn in range(_RENEWALS):
+        for _ in range(_RENEWALS):
             try:
                 return ask(self._database)
             except _BROKEN:
-                self._renew(turn)
+                self._renew()
         return ask(self._database)
 
-    def _renew(self, turn: int) -> None:
+    def _renew(self) -> None:
         self.close()
         drop_index(self.root)
         self._open(anew=True)
@@ -224,7 +221,7 @@ class Index:
             except _BROKEN:
                 if turn == _RENEWALS:
                     raise
-                self._renew(turn)
+                self._renew()
                 turn += 1
 
     def _rows(
