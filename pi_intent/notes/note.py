@@ -36,7 +36,12 @@ class Note(NamedTuple):
     text: str
 
 
+def seen_of(text: str) -> str:
+    """Return a text on one line, without what cannot be seen."""
+    return "".join(filter(str.isprintable, " ".join(_HIDDEN.sub("", text).split())))
+
+
 def quoted(text: str) -> str:
     """Return the beginning of a text in quotation marks, on one line, without what cannot be seen."""
-    seen = " ".join(_HIDDEN.sub("", text[: 8 * _QUOTED]).replace('"', "'").split())
+    seen = seen_of(text[: 8 * _QUOTED]).replace('"', "'")
     return f'"{seen}"' if len(seen) <= _QUOTED and len(text) <= 8 * _QUOTED else f'"{seen[: _QUOTED - 1]}…"'

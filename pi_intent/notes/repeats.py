@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 
 from pi_intent.notes.actions import Action
-from pi_intent.notes.note import Note, quoted
+from pi_intent.notes.note import Note, quoted, seen_of
 from pi_intent.past import PastCall
 
 IN_A_ROW = 3
@@ -30,14 +30,9 @@ class Repeats:
             return None
         last, row = self.rows.get(call.agent, (b"", 0))
         if last == key and row + 1 >= IN_A_ROW:
-            return Note(
-                "loop",
-                f"{quoted(call.intent)} with {call.tool[:64]} for the {_nth(row + 1)} time in a row, word for word",
-            )
+            return Note("loop", f"{_what(call)} for the {_nth(row + 1)} time in a row, word for word")
         if self.done.get(key) == self.changed:
-            return Note(
-                "duplicate", f"{quoted(call.intent)} with {call.tool[:64]} was done before, and nothing changed since"
-            )
+            return Note("duplicate", f"{_what(call)} was done before, and nothing changed since")
         return None
 
     def add(self, call: PastCall, action: Action, key: bytes) -> None:
@@ -64,6 +59,10 @@ def key_of(call: PastCall) -> bytes:
     words = " ".join((call.intent or "").lower().split())
     whole = "\0".join((call.tool_source or "", call.tool, words, args))
     return hashlib.blake2b(whole.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _what(call: PastCall) -> str:
+    return f"{quoted(call.intent or '')} with {seen_of(call.tool[:64])}"
 
 
 def _nth(number: int) -> str:

@@ -124,3 +124,12 @@ def test_a_hostile_text_takes_no_longer_than_its_length_explains(text: str) -> N
         return time.process_time() - begun
 
     assert seconds(4) < 2  # what grew with the square of it would take many seconds
+
+
+def test_a_note_shows_no_control_character_of_a_tool_s_name() -> None:
+    calls = past_calls(
+        *[{"tool": "\x1b]0;owned\x07Read\x1f\U00012544", "intent": "Read total()", "args": {"path": "a.py"}}] * 4
+    )
+    texts = [note.text for notes in notes_of(calls).values() for note in notes]
+    assert texts
+    assert all(text.isprintable() for text in texts)
