@@ -12,7 +12,7 @@ from pi_intent.gates.git_dangers import git_dangers
 from pi_intent.gates.paths import word_outside
 from pi_intent.gates.programs import program_dangers
 from pi_intent.gates.script import Command, Script, Unknown, Word
-from pi_intent.redaction.spans import word_set
+from pi_intent.word_sets import word_set
 
 DangerKind = Literal[
     "deletes",

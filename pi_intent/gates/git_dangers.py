@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pi_intent.redaction.spans import word_set
+from pi_intent.word_sets import word_set
 
 _TAKES_A_VALUE = word_set("-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
 _REWRITES = word_set("filter-branch filter-repo rebase replace fast-import")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from pi_intent.gates.script import Command
-from pi_intent.redaction.spans import word_set
+from pi_intent.word_sets import word_set
 
 _DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate")
 _FETCHES = word_set("curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pi_intent.gates.script import Unknown
 from pi_intent.gates.words import Cell, decoded
-from pi_intent.redaction.spans import word_set
+from pi_intent.word_sets import word_set
 
 if TYPE_CHECKING:
     from tree_sitter import Node

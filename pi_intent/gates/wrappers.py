@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pi_intent.gates.script import Command, Hidden, Place, Unknown, Word
-from pi_intent.redaction.spans import word_set
+from pi_intent.word_sets import word_set
 
 SHELLS = word_set("sh bash zsh dash ksh ash fish mksh busybox-sh")
 LANGUAGES = re.compile(r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|Rscript|osascript|tclsh)[\d.]*")

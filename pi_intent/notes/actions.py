@@ -6,59 +6,59 @@ import re
 from typing import Literal, NamedTuple
 
 from pi_intent.notes.effects import Effects, effects_of
-from pi_intent.notes.listed import listed
 from pi_intent.notes.words import is_file, last_part
 from pi_intent.past import PastCall
 from pi_intent.types import JSONValue
+from pi_intent.word_sets import word_set
 
 Kind = Literal["read", "search", "write", "edit", "run", "remove", "fetch", "other"]
 """What kind of thing a tool does; `other` may be anything."""
 
 _KINDS: dict[str, Kind] = {
-    **dict.fromkeys(listed(
+    **dict.fromkeys(word_set(
     """
     read readfile read_file view open cat viewfile view_file notebookread readmanyfiles
     """
 ), "read"),
-    **dict.fromkeys(listed(
+    **dict.fromkeys(word_set(
     """
     write writefile write_file create createfile create_file writetofile write_to_file
     """
 ), "write"),
-    **dict.fromkeys(listed(
+    **dict.fromkeys(word_set(
     """
     edit multiedit editfile edit_file str_replace replace apply_patch applypatch notebookedit insert
     str_replace_editor search_replace replace_in_file
     """
 ), "edit",
     ),
-    **dict.fromkeys(listed(
+    **dict.fromkeys(word_set(
     """
     bash shell terminal exec run execute_bash exec_command execcommand local_shell run_command runcommand
     run_terminal_cmd execute_command run_shell_command powershell
     """
 ), "run",
     ),
-    **dict.fromkeys(listed(
+    **dict.fromkeys(word_set(
     """
     grep glob ls list find search list_directory listdir list_files search_files codebase_search rg
     file_search
     """
 ), "search"),
-    **dict.fromkeys(listed("webfetch web_fetch websearch web_search fetch"), "fetch"),
+    **dict.fromkeys(word_set("webfetch web_fetch websearch web_search fetch"), "fetch"),
 }  # fmt: skip
 
-_LOOKING = listed(
+_LOOKING = word_set(
     """
     get list read search find query fetch view show describe lookup resolve count check status
     """
 )
-_CHANGING = listed(
+_CHANGING = word_set(
     """
     create update write set insert edit add put patch append replace move rename upsert
     """
 )
-_REMOVING = listed("delete remove drop destroy purge truncate erase wipe")
+_REMOVING = word_set("delete remove drop destroy purge truncate erase wipe")
 _SUBCOMMANDS: dict[str, Kind] = {
     "view": "read", "create": "write", "str_replace": "edit", "insert": "edit", "undo_edit": "edit",
 }  # fmt: skip

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from pi_intent.notes.listed import listed
+from pi_intent.word_sets import word_set
 
 LIMIT = 16_384
 """Characters of a command that are looked at."""
@@ -20,9 +20,9 @@ MOST = 256
 _DEEPEST = 3
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _SPACE = " \t\r"
-_SHELLS = listed("sh bash zsh dash ksh fish")
-_WRAPPERS = listed("sudo doas env time nohup nice timeout xargs command exec stdbuf")
-_KEYWORDS = listed("then do else elif if while until ! { } fi done in")
+_SHELLS = word_set("sh bash zsh dash ksh fish")
+_WRAPPERS = word_set("sudo doas env time nohup nice timeout xargs command exec stdbuf")
+_KEYWORDS = word_set("then do else elif if while until ! { } fi done in")
 
 
 class Simple(NamedTuple):

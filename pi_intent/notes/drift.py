@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 from pi_intent.notes.actions import Action, changes_by_name
-from pi_intent.notes.listed import listed
 from pi_intent.notes.note import Note, quoted
 from pi_intent.notes.sayings import SAYINGS
 from pi_intent.notes.words import Mention, Words, files_in, leaning_of, same_file
 from pi_intent.past import PastCall
+from pi_intent.word_sets import word_set
 
-_NOUNS_AFTER = listed(
+_NOUNS_AFTER = word_set(
     """
     the a an this that my our your his their its recent last latest any for of pending previous these those
     every each no
     """
 )
-_STOPS = listed(
+_STOPS = word_set(
     """
     from what how why whatever all with using like of by per for
     as than via after before because since so that which when where if
     against about between
     """
 )
-_PLACES = listed("in into to inside within")
-_PLACED = listed(
+_PLACES = word_set("in into to inside within")
+_PLACED = word_set(
     """
     defined used found seen shown declared imported reported described mentioned referenced caused documented
     as like
     """
 )
-_AFTER_READ = listed(
+_AFTER_READ = word_set(
     """
     to for and before so because in then first again now once more carefully from at
     """
 )
-_READ_VERBS = listed("read open view show display print")
+_READ_VERBS = word_set("read open view show display print")
 _LIGHT_VERBS = frozenset({"make", "set", "use"})
 _BACK = 5
 
@@ -102,7 +102,7 @@ def _only_looks(call: PastCall, words: Words, action: Action) -> Note | None:
     return Note("drift", f"{quoted(words.text)} only {said}, and the call {deed}{target}")
 
 
-_ANNOUNCES_CHANGE = listed(
+_ANNOUNCES_CHANGE = word_set(
     """
     create build draft prepare script plan setup set define provide use ensure instead new
     """

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 from pi_intent.notes.actions import Action
 from pi_intent.notes.drift import touches
-from pi_intent.notes.listed import listed
 from pi_intent.notes.note import Note, quoted
 from pi_intent.notes.words import Mention, files_in, words_of
 from pi_intent.past import PastCall
+from pi_intent.word_sets import word_set
 
 Exists = Callable[[str], bool]
 """Says whether a path exists, from the working directory of the session."""
 
-_FROM_ELSEWHERE = listed(
+_FROM_ELSEWHERE = word_set(
     """
     user user's users you you're your asked ask asks request requested requests prompt issue issues ticket
     task brief told instruction instructions instructed spec specification convention conventions memory

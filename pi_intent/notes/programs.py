@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-from pi_intent.notes.listed import listed
+from pi_intent.word_sets import word_set
 
-SHOWS_LINES = listed(
+SHOWS_LINES = word_set(
     """
     grep egrep fgrep rg ag ack diff cmp comm awk jq yq strings xxd bat cat head tail less more nl tac
     """
 )
-SHOWS_NAMES = listed("ls find tree fd locate du stat file lsof exa eza dir")
-HARMLESS = listed(
+SHOWS_NAMES = word_set("ls find tree fd locate du stat file lsof exa eza dir")
+HARMLESS = word_set(
     """
     cd pwd echo printf which type wc sort uniq cut tr column basename dirname realpath readlink date cal uname
     hostname whoami id groups uptime free df ps top pgrep test [ [[ true false sleep wait history man tldr
@@ -22,45 +22,45 @@ HARMLESS = listed(
     host ping curl wget git
     """
 ) | SHOWS_LINES | SHOWS_NAMES  # fmt: skip
-WAITS = listed(
+WAITS = word_set(
     """
     sleep wait watch curl wget ping ps top pgrep uptime free df date kubectl docker gh glab lsof netstat ss
     """
 )
-RUNNERS = listed(
+RUNNERS = word_set(
     """
     pytest py.test tox nox jest vitest mocha ava ctest rspec phpunit nextest karma cypress playwright
     nosetests unittest trial
     """
 )
-CHECKERS = listed(
+CHECKERS = word_set(
     """
     eslint ruff flake8 mypy pyright pylint black prettier tsc clippy golangci-lint shellcheck biome rubocop
     """
 )
-MANAGERS = listed(
+MANAGERS = word_set(
     """
     npm yarn pnpm bun npx make just mise task cargo go mvn gradle gradlew dotnet mix rake swift zig bazel deno
     poetry uv pdm hatch python python3 php ruby node composer bundle
     """
 )
-TEST_WORDS = listed(
+TEST_WORDS = word_set(
     """
     test tests spec specs check t unittest pytest nextest lint typecheck vet jest vitest mocha verify
     """
 )
 INSTALLERS: dict[str, frozenset[str]] = {
     **dict.fromkeys(
-        listed("apt apt-get yum dnf zypper brew port choco winget snap gem conda mamba pip pip3 pipx flatpak"),
-        listed("install upgrade reinstall full-upgrade dist-upgrade"),
+        word_set("apt apt-get yum dnf zypper brew port choco winget snap gem conda mamba pip pip3 pipx flatpak"),
+        word_set("install upgrade reinstall full-upgrade dist-upgrade"),
     ),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), listed("install i add ci update upgrade")),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), word_set("install i add ci update upgrade")),
     "apk": frozenset({"add"}), "pacman": frozenset({"-S", "-Sy", "-Syu"}), "cargo": frozenset({"install", "add"}),
     "go": frozenset({"install", "get"}), "uv": frozenset({"add", "sync"}), "poetry": frozenset({"add", "install"}),
     "composer": frozenset({"require", "install"}), "bundle": frozenset({"install", "add"}),
 }  # fmt: skip
 PUBLISHERS: dict[str, frozenset[str]] = {
-    **dict.fromkeys(listed("npm pnpm yarn bun cargo poetry uv hatch flit vsce"), frozenset({"publish"})),
+    **dict.fromkeys(word_set("npm pnpm yarn bun cargo poetry uv hatch flit vsce"), frozenset({"publish"})),
     "twine": frozenset({"upload"}), "docker": frozenset({"push"}), "podman": frozenset({"push"}),
     "gem": frozenset({"push"}),
     "vercel": frozenset({"deploy", "--prod"}), "netlify": frozenset({"deploy"}), "fly": frozenset({"deploy"}),
@@ -69,17 +69,17 @@ PUBLISHERS: dict[str, frozenset[str]] = {
 INFRASTRUCTURE: dict[str, frozenset[str]] = {
     "terraform": frozenset({"apply", "destroy"}), "tofu": frozenset({"apply", "destroy"}),
     "pulumi": frozenset({"up", "destroy"}),
-    "kubectl": listed("delete apply scale drain replace patch"),
+    "kubectl": word_set("delete apply scale drain replace patch"),
     "helm": frozenset({"install", "upgrade", "uninstall", "delete"}),
     "docker": frozenset({"rm", "rmi", "prune", "kill"}),
-    "aws": listed("rm rb delete terminate-instances delete-bucket delete-stack"),
+    "aws": word_set("rm rb delete terminate-instances delete-bucket delete-stack"),
     "gcloud": frozenset({"delete"}), "az": frozenset({"delete"}), "gh": frozenset({"delete", "merge", "close"}),
 }  # fmt: skip
-STOPPERS = listed("kill pkill killall xkill shutdown reboot halt poweroff")
-DISK = listed("mkfs fdisk parted wipefs sgdisk")
-RIGHTS = listed("chmod chown chgrp setfacl visudo usermod useradd passwd chattr")
-SHELLS = listed("sh bash zsh dash ksh fish python python3 node perl ruby")
-GIT_LOOKS = listed(
+STOPPERS = word_set("kill pkill killall xkill shutdown reboot halt poweroff")
+DISK = word_set("mkfs fdisk parted wipefs sgdisk")
+RIGHTS = word_set("chmod chown chgrp setfacl visudo usermod useradd passwd chattr")
+SHELLS = word_set("sh bash zsh dash ksh fish python python3 node perl ruby")
+GIT_LOOKS = word_set(
     """
     status log show diff blame branch remote ls-files ls-tree grep rev-parse rev-list describe config reflog
     shortlog cat-file tag stash worktree fetch help version check-ignore merge-base name-rev whatchanged
@@ -99,7 +99,7 @@ LIGHT = re.compile(
     r"|htmlcov|\.cache|\.?[a-z]+_cache|\.next|\.venv|venv|\.tox|\.eggs)(?:/|$)"
     r"|\.(?:pyc|o|log|tmp|bak|orig|rej|swp|out|egg-info)$|^\$\(mktemp|^\$?\{?TMP"
 )
-RAZED = listed(
+RAZED = word_set(
     """
     / /* ~ ~/ ~/* $HOME ${HOME} $HOME/ $HOME/* * . ./ ./* .. ../ ../* .git .git/ ./.git /etc /usr /var /home
     /root /bin /opt --no-preserve-root

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pi_intent.notes.deeds import Effect
-from pi_intent.notes.listed import listed
 from pi_intent.notes.words import Leaning
+from pi_intent.word_sets import word_set
 
 
 class Saying(NamedTuple):
@@ -29,7 +29,7 @@ LOOKING: frozenset[Leaning] = frozenset({"look"})
 NOT_CHANGING: frozenset[Leaning] = frozenset({"look", "test"})
 NOT_OTHER: frozenset[Leaning] = frozenset({"look", "test", "change"})
 
-_REMOVING = listed(
+_REMOVING = word_set(
     """
     clean cleanup clear deduplicate delete destroy discard drop empty erase extract free fresh merge migrate
     move obsolete overwrite prune purge rebuild recreate reinstall remove rename replace reset restart revert
@@ -42,7 +42,7 @@ SAYINGS: dict[Effect, Saying] = {
         "removes a whole folder such as the home folder, the root or everything here",
         ANY,
         frozenset(),
-        listed(
+        word_set(
             """
             .git all clone entire entirely everything fresh history home reinitialise reinitialize repo
             repository reset root scratch whole wipe workspace
@@ -53,7 +53,7 @@ SAYINGS: dict[Effect, Saying] = {
     "remove-tree": Saying(
         "removes whole folders",
         NOT_OTHER,
-        _REMOVING | listed("clone download install regenerate"),
+        _REMOVING | word_set("clone download install regenerate"),
     ),
     "remove": Saying(
         "removes files",
@@ -63,7 +63,7 @@ SAYINGS: dict[Effect, Saying] = {
     "write": Saying(
         "writes files",
         LOOKING,
-        listed(
+        word_set(
             """
             apply back backup build capture collect convert copy download dump export format generate link move
             output prepare produce record rename save scaffold set setup snapshot store symlink sync
@@ -73,87 +73,87 @@ SAYINGS: dict[Effect, Saying] = {
     "commit": Saying(
         "stages or commits",
         LOOKING,
-        listed("add checkpoint commit finish index record save stage submit"),
+        word_set("add checkpoint commit finish index record save stage submit"),
     ),
     "push": Saying(
         "publishes to others",
         ANY,
-        listed("bump deploy merge post publish push release send ship submit sync tag upload"),
-        listed("github gitlab origin pr pr's pull pull-request remote request"),
+        word_set("bump deploy merge post publish push release send ship submit sync tag upload"),
+        word_set("github gitlab origin pr pr's pull pull-request remote request"),
     ),
     "force": Saying(
         "overwrites what others have, by force",
         ANY,
-        listed(
+        word_set(
             """
             amend amended force mirror overwrite rebase rebased replace rewrite rewritten squash squashed
             """
         ),
-        listed("history"),
+        word_set("history"),
     ),
     "rewrite": Saying(
         "throws work away, or rewrites history",
         ANY,
         _REMOVING
-        | listed(
+        | word_set(
             """
             abort amend checkout fixup force merge rebase restore rewrite roll rollback squash start stash
             switch unstage
             """
         ),
-        listed("back branch history scratch"),
+        word_set("back branch history scratch"),
     ),
     "upload": Saying(
         "sends data to another machine",
         ANY,
-        listed(
+        word_set(
             """
             authenticate backup call comment connect copy create curl delete deploy login message notify post
             publish push put query register report request rsync scp send submit sync transfer trigger upload
             """
         ),
-        listed("api endpoint graphql hook http issue remote response server service slack url webhook"),
+        word_set("api endpoint graphql hook http issue remote response server service slack url webhook"),
         seen=True,
     ),
     "pipe-to-shell": Saying(
         "runs what it downloads",
         ANY,
-        listed("bootstrap curl download fetch install set setup update upgrade"),
-        listed("installer nvm rustup script"),
+        word_set("bootstrap curl download fetch install set setup update upgrade"),
+        word_set("installer nvm rustup script"),
     ),
     "hidden-code": Saying(
         "runs code that it hides",
         ANY,
-        listed("decode decoded encoded eval exec"),
-        listed("base64 obfuscated payload"),
+        word_set("decode decoded encoded eval exec"),
+        word_set("base64 obfuscated payload"),
         seen=True,
     ),
     "install": Saying(
         "installs software",
         LOOKING,
-        listed("add bootstrap install installed reproduce update upgrade"),
+        word_set("add bootstrap install installed reproduce update upgrade"),
     ),
     "rights": Saying(
         "changes rights, or acts as root",
         LOOKING,
-        listed("chmod chown own sudo"),
+        word_set("chmod chown own sudo"),
     ),
     "stop": Saying(
         "stops processes",
         ANY,
-        listed(
+        word_set(
             """
             clean cleanup close end free kill launch quit reboot remove rerun reset restart run shut shutdown
             start stop terminate
             """
         ),
-        listed("background daemon down hung port process processes server stuck zombie"),
+        word_set("background daemon down hung port process processes server stuck zombie"),
     ),
     "persist": Saying(
         "changes what runs at every start or login",
         ANY,
-        listed("enable export persist schedule scheduled"),
-        listed(
+        word_set("enable export persist schedule scheduled"),
+        word_set(
             """
             alias authorized autostart bashrc boot completion cron crontab daemon environment hook hooks hosts
             job key launchd login nightly path periodic periodically profile service shell ssh startup sudoers
@@ -164,8 +164,8 @@ SAYINGS: dict[Effect, Saying] = {
     "secrets": Saying(
         "reads secrets",
         ANY,
-        listed("authenticate login"),
-        listed(
+        word_set("authenticate login"),
+        word_set(
             """
             .env access auth authentication aws certificate config configuration cookie cookies credential
             credentials dotenv env environment history key keys kubeconfig npmrc password passwords pypirc
@@ -177,20 +177,20 @@ SAYINGS: dict[Effect, Saying] = {
     "disk": Saying(
         "writes to a disk as a whole",
         ANY,
-        listed("flash format mount partition"),
-        listed("device disk drive filesystem image iso sd usb volume"),
+        word_set("flash format mount partition"),
+        word_set("device disk drive filesystem image iso sd usb volume"),
     ),
     "drop-data": Saying(
         "removes data from a database",
         ANY,
-        _REMOVING | listed("flush migrate seed teardown truncate"),
-        listed("migration row rows schema table tables"),
+        _REMOVING | word_set("flush migrate seed teardown truncate"),
+        word_set("migration row rows schema table tables"),
     ),
     "infrastructure": Saying(
         "changes what runs elsewhere",
         LOOKING,
         _REMOVING
-        | listed(
+        | word_set(
             """
             apply close create deploy install kill launch merge provision rollback rollout scale stop tear
             teardown update upgrade

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 from pi_intent.notes.actions import Action
-from pi_intent.notes.listed import listed
 from pi_intent.notes.note import Note, quoted
 from pi_intent.notes.words import Words, files_in, is_opener, leaning_of
+from pi_intent.word_sets import word_set
 
-_GENERAL = listed(
+_GENERAL = word_set(
     """
     about actual actually additional again all another any anything appropriate are as ask at based be been
     behavior behaviour better change changes code codebase command content contents context continue correct
@@ -25,7 +25,7 @@ _GENERAL = listed(
     efficiently approach
     """
 )
-_FILLER = listed(
+_FILLER = word_set(
     """
     a an the file files contents content of command run execute using with in on to for this that it its
     """
@@ -33,13 +33,13 @@ _FILLER = listed(
 _SPECIFIC = re.compile(r"[0-9`_/\\#@$%]|[a-z][A-Z]|[A-Z]{2}|\w\.\w|\w\(\)|[\"“].|\s'\w")
 _PART = re.compile(r"[\w]+")
 _OWN_VERBS = {
-    "read": listed("read open view show display cat look"),
+    "read": word_set("read open view show display cat look"),
     "write": frozenset(["write", "create", "save"]),
     "edit": frozenset(["edit", "update", "modify", "change"]),
-    "search": listed("search find grep list look glob"),
+    "search": word_set("search find grep list look glob"),
     "fetch": frozenset(["fetch", "get", "search"]),
 }
-_RUN_VERBS = listed("run execute call use check")
+_RUN_VERBS = word_set("run execute call use check")
 _MOST = 400
 
 

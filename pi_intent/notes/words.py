@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from pi_intent.notes.listed import listed
+from pi_intent.word_sets import word_set
 
 Leaning = Literal["look", "test", "change", "other"]
 """What a verb promises: only to look · to run something · to change something · none of these."""
@@ -20,15 +20,15 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _LINE = re.compile(r"(?::\d{1,7}|#L\d{1,7})")
 _ENDS = ".,;:!?"
 
-_LOOK = listed(
+_LOOK = word_set(
     """
     analyse analyze audit browse check compare confirm count determine diagnose diff display examine explore find
     grep identify inspect investigate learn list locate look monitor observe open peek preview print query
     read review scan search see show study survey trace understand validate verify view watch
     """
 )
-_TEST = listed("benchmark compile execute exercise lint profile rerun re-run run test typecheck")
-_CHANGE = listed(
+_TEST = word_set("benchmark compile execute exercise lint profile rerun re-run run test typecheck")
+_CHANGE = word_set(
     """
     add adjust alter append apply bump change clean clear comment
     commit configure convert copy correct create
@@ -40,7 +40,7 @@ _CHANGE = listed(
     tweak undo uninstall update upgrade wipe wire wrap write
     """
 )
-_OTHER = listed(
+_OTHER = word_set(
     """
     archive ask backup begin build call cancel clone continue debug download draft enumerate ensure fetch
     finish follow gather get handle kill launch load measure pack parse ping prepare prove pull rebuild
@@ -55,7 +55,7 @@ _LEANINGS: dict[str, Leaning] = {
     **dict.fromkeys(_LOOK, "look"),
 }
 
-_OPENERS = listed(
+_OPENERS = word_set(
     """
     a actually again ahead all also alright am and another be before begin but by can carefully could directly
     double finally first gonna go going good great hmm i i'll i'm i've immediately just lastly let let's lets
@@ -66,17 +66,17 @@ _OPENERS = listed(
 )
 
 # Words that English shares with none of these languages; the second set is shared, and two of them are needed.
-_FOREIGN = listed(
+_FOREIGN = word_set(
     """
     att auf avec aus bei dans das dei della der des deze een eine einen est et het ist jest les los las
     nicht och ou para pour por que qui sich sie una une uma und von zu zum zur nie oder ve ile di el le
     archivo archivos fichier fichiers datei dateien arquivo arquivos bestand bestanden fil filer
     """
 )
-_SHARED = listed("au da mit de del den die do du ein em en il im la lo o os se su un y") - {"do"}
+_SHARED = word_set("au da mit de del den die do du ein em en il im la lo o os se su un y") - {"do"}
 
 _ENDING = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,7})$")
-_ENDINGS = listed(
+_ENDINGS = word_set(
     """
     astro bash bat bib c cc cfg clj cmake cmd conf cpp cs css csv cts dart db diff dockerfile ejs el env erl
     ex exs fish go gradle graphql groovy h hpp hrl hs htm html hbs ini ino ipynb java jinja jl js json json5
@@ -85,13 +85,13 @@ _ENDINGS = listed(
     swift tex tf tfvars toml ts tsv tsx txt vb vim vue wasm xml yaml yml zig zsh
     """
 )
-_NAMES = listed(
+_NAMES = word_set(
     """
     readme changelog license makefile dockerfile gemfile rakefile procfile jenkinsfile justfile vagrantfile
     codeowners .gitignore .gitattributes .env .npmrc .bashrc .zshrc .profile .editorconfig .dockerignore
     """
 )
-_NO_FILES = listed(
+_NO_FILES = word_set(
     """
     node.js next.js vue.js react.js express.js three.js d3.js nuxt.js socket.io asp.net
     """

@@ -13,7 +13,8 @@ from urllib.parse import quote, quote_plus
 from pi_intent.redaction.looks import PATH, is_placeholder
 from pi_intent.redaction.names import HARMLESS_ENDINGS, PASSWORD_PARTS, STRONG_PARTS, name_parts
 from pi_intent.redaction.shapes import shape_spans
-from pi_intent.redaction.spans import LEAST_ENVIRONMENT, Span, word_set
+from pi_intent.redaction.spans import LEAST_ENVIRONMENT, Span
+from pi_intent.word_sets import word_set
 
 _ENVIRONMENT_PARTS = PASSWORD_PARTS | STRONG_PARTS | word_set("auth key keys pass passwords private tokens")
 

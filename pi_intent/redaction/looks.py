@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pi_intent.redaction.names import strength_of
-from pi_intent.redaction.spans import word_set
+from pi_intent.word_sets import word_set
 
 # A value made of these words only says what belongs there.
 _PLACEHOLDERS = word_set(

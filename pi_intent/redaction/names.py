@@ -6,7 +6,8 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from pi_intent.redaction.spans import Strength, word_set
+from pi_intent.redaction.spans import Strength
+from pi_intent.word_sets import word_set
 
 PASSWORD_PARTS = word_set("password passwd passphrase passcode pwd")
 STRONG_PARTS = word_set(

@@ -23,10 +23,6 @@ class Span:
     secret: str
 
 
-def word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 def match_end(pattern: re.Pattern[str], text: str, start: int, limit: int = sys.maxsize) -> int:
     match = pattern.match(text, start, limit)
     return match.end() if match else start

@@ -22,6 +22,7 @@ from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt, Unread
 from pi_intent.sessions.wrapped import Taken, WrappedTools, listed_functions
 from pi_intent.types import JSONObject, JSONValue
+from pi_intent.word_sets import word_set
 
 _OPEN = 10_000
 """Calls that wait for a result at most; an agent has a handful."""
@@ -35,13 +36,13 @@ _SILENT_NAMES = (
     "rate_limit_event relocated result saved_hook_context speculation-accept started stream_event summary system tag "
     "task-summary tool_progress tool_use_summary worktree-state"
 )
-_SILENT = frozenset(_SILENT_NAMES.split())
+_SILENT = word_set(_SILENT_NAMES)
 _BLOCK_NAMES = (
     "text thinking redacted_thinking image document fallback server_tool_use web_search_tool_result "
     "web_fetch_tool_result code_execution_tool_result mcp_tool_use mcp_tool_result tool_reference "
     "search_result container_upload compaction"
 )
-_SILENT_BLOCKS = frozenset(_BLOCK_NAMES.split())
+_SILENT_BLOCKS = word_set(_BLOCK_NAMES)
 _NOT_ASKED = re.compile(
     r"\s*(?:<(?:command-(?:name|message|args)|local-command-[a-z]+|bash-(?:input|stdout|stderr)|task-notification"
     r"|system-reminder)>|\[Request interrupted by user)"

@@ -22,6 +22,7 @@ from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, Head, Prompt, Unread
 from pi_intent.sessions.wrapped import Taken, WrappedTools
 from pi_intent.types import JSONObject, JSONValue
+from pi_intent.word_sets import word_set
 
 _OPEN = 10_000
 _ENVELOPES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"})
@@ -32,7 +33,7 @@ _SILENT_NAMES = (
     "message reasoning web_search_call tool_search_call tool_search_output image_generation_call ghost_snapshot "
     "agent_message compaction compaction_summary context_compaction other"
 )
-_SILENT = frozenset(_SILENT_NAMES.split())
+_SILENT = word_set(_SILENT_NAMES)
 _SILENT_LINES = frozenset(
     {"compacted", "world_state", "inter_agent_communication", "inter_agent_communication_metadata"}
 )

@@ -21,6 +21,7 @@ from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt, Unread
 from pi_intent.sessions.wrapped import Taken, WrappedTools
 from pi_intent.types import JSONObject, Status
+from pi_intent.word_sets import word_set
 
 _OPEN = 10_000
 _OPEN_ACP = 200
@@ -28,7 +29,7 @@ _SILENT_NAMES = (
     "Condensation CondensationRequest CondensationSummaryEvent ConversationErrorEvent HookExecutionEvent "
     "InterruptEvent LLMCompletionLogEvent PauseEvent SecurityAnalysisEvent StreamingDeltaEvent TokenEvent"
 )
-_SILENT = frozenset(_SILENT_NAMES.split())
+_SILENT = word_set(_SILENT_NAMES)
 _ANSWERS = frozenset({"ObservationEvent", "AgentErrorEvent", "UserRejectObservation"})
 _TOLD = frozenset({"ActionEvent", "ACPToolCallEvent", "MessageEvent", "SystemPromptEvent"})
 _KNOWN = _SILENT | _ANSWERS | _TOLD | {"ConversationStateUpdateEvent"}

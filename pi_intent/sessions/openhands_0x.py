@@ -16,6 +16,7 @@ from pi_intent.sessions.moments import moment
 from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt
 from pi_intent.types import JSONObject, Status
+from pi_intent.word_sets import word_set
 
 _OPEN = 10_000
 _NO_CALLS = frozenset(
@@ -37,7 +38,7 @@ _ASIDE_NAMES = (
     "thought keep_prompt is_confirmed confirmation_state hidden security_risk action_risk kernel_init_code "
     "action observation id timestamp source message cause tool_call_metadata llm_metrics timeout extras content"
 )
-_ASIDE = frozenset(_ASIDE_NAMES.split())
+_ASIDE = word_set(_ASIDE_NAMES)
 _OWN_ARGUMENTS = frozenset({"timeout", "content", "message"})
 """Names that mean something else inside `args` than beside it."""
 

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 
-def listed(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """Return the words of a text, each once."""
     return frozenset(text.split())
