@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 import click
 
 from pi_intent.cli.console import complain, json_text
-from pi_intent.cli.exporting import Source
-from pi_intent.cli.moments import Moment
+from pi_intent.cli.exporting import SESSION, SINCE, Source
 from pi_intent.errors import TracingError
+from pi_intent.facts import counted
 from pi_intent.labels.printable import printable
 from pi_intent.tracing.environment import CAPTURE, NOT_INSTALLED, captures_content, shown_url, traces_url
 from pi_intent.tracing.past import PastSpan, PastSpans
@@ -31,10 +31,8 @@ _MOST_CHARACTERS = 2_000_000
     metavar="URL",
     help="Where to send them, such as http://localhost:4318.  [default: the variable OTEL_EXPORTER_OTLP_ENDPOINT]",
 )
-@click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
-@click.option(
-    "--since", metavar="WHEN", type=Moment(), help='Only what began since then: "2 hours ago", "7d", "2030-01-31".'
-)
+@SESSION
+@SINCE
 @click.option("--dry-run", is_flag=True, help="Send nothing, and say what would be sent.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
 def otel(endpoint: str | None, session: str | None, since: str | None, dry_run: bool, as_json: bool) -> None:
@@ -148,21 +146,17 @@ def _print(told: Mapping[str, Any]) -> None:
     if told["spans"]:
         verb = "Would send" if told["dryRun"] else "Sent"
         where = f" to {told['endpoint']}" if told["endpoint"] is not None else ""
-        what = f"{_number(told['calls'], 'call')} of {_number(told['sessions'], 'session')}"
-        click.echo(printable(f"{verb} {_number(told['spans'], 'span')}{where}: {what}.", width=1000))
+        what = f"{counted(told['calls'], 'call')} of {counted(told['sessions'], 'session')}"
+        click.echo(printable(f"{verb} {counted(told['spans'], 'span')}{where}: {what}.", width=1000))
         if told["content"]:
             click.echo("With their texts, without secrets.")
             if told["withheld"]:
-                click.echo(f"{_number(told['withheld'], 'call')} without texts, as redact_args withholds them.")
+                click.echo(f"{counted(told['withheld'], 'call')} without texts, as redact_args withholds them.")
         else:
             click.echo(f"Without their texts: {CAPTURE}=true adds them.")
     else:
         complain(f"There is nothing to send: no call that was asked for is recorded in {told['ledger']}.")
     if told["running"]:
-        click.echo(f"{_number(told['running'], 'call')} left out, still running.")
+        click.echo(f"{counted(told['running'], 'call')} left out, still running.")
     if told["undated"]:
-        complain(f"{_number(told['undated'], 'call')} left out, as the ledger does not say when they began.")
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+        complain(f"{counted(told['undated'], 'call')} left out, as the ledger does not say when they began.")

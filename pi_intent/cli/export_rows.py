@@ -14,8 +14,7 @@ import click
 from pydantic import TypeAdapter
 
 from pi_intent.cli.console import complain, shown_json
-from pi_intent.cli.exporting import Source
-from pi_intent.cli.moments import Moment
+from pi_intent.cli.exporting import SESSION, SINCE, Source
 from pi_intent.cli.whole_file import whole_file
 from pi_intent.labels.literal import spelled_out
 from pi_intent.ledger.calls import LedgerCall
@@ -70,16 +69,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
 _OUT = click.option(
     "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to a file that only you can read."
 )
-_SESSION = click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
-_SINCE = click.option(
-    "--since", metavar="WHEN", type=Moment(), help='Only what began since then: "2 hours ago", "7d", "2030-01-31".'
-)
 
 
 @click.command()
 @_OUT
-@_SESSION
-@_SINCE
+@SESSION
+@SINCE
 def jsonl(output: Path | None, session: str | None, since: str | None) -> None:
     """Print the calls of this project as JSON, one call a line.
 
@@ -105,8 +100,8 @@ def jsonl(output: Path | None, session: str | None, since: str | None) -> None:
 
 @click.command()
 @_OUT
-@_SESSION
-@_SINCE
+@SESSION
+@SINCE
 def csv(output: Path | None, session: str | None, since: str | None) -> None:
     """Print the calls of this project as a table of comma-separated values, with the keys of "jsonl" as its header.
 

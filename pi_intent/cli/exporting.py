@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pi_intent.cli.console import complain
+import click
+
+from pi_intent.cli.moments import Moment
 from pi_intent.cli.progress import Progress
 from pi_intent.cli.session_choice import choose_session
+from pi_intent.cli.unread import tell_unread
 from pi_intent.errors import LedgerError
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.joined import Joining
@@ -19,7 +22,10 @@ from pi_intent.ledger.owners import belongs_to, session_ids, session_of
 from pi_intent.ledger.reader import Line, Segment, read_segments
 from pi_intent.redaction import Redactor
 
-_MOST_PROBLEMS = 10
+SESSION = click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
+SINCE = click.option(
+    "--since", metavar="WHEN", type=Moment(), help='Only what began since then: "2 hours ago", "7d", "2030-01-31".'
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,13 +97,7 @@ class Source:
 
     def report(self) -> None:
         """Tell on standard error what could not be read, each thing once."""
-        sentences = [*dict.fromkeys(problem.text for problem in self.joining.problems)]
-        for sentence in sentences[:_MOST_PROBLEMS]:
-            complain(f"Not read: {sentence}")
-        if len(sentences) > _MOST_PROBLEMS:
-            complain(f"Not read: {len(sentences) - _MOST_PROBLEMS} more")
-        for (version, kind), count in self.joining.others.items():
-            complain(f"Skipped: {count} of the kind {kind} (version {version}), which this pi-intent does not know")
+        tell_unread(self.joining.problems, self.joining.others)
 
 
 def _size(path: Path) -> int:

@@ -15,6 +15,7 @@ from pi_intent.cli.console import complain, json_text, shown_json
 from pi_intent.cli.noting import AT_ONCE, Notes, notes_in, notes_json
 from pi_intent.cli.progress import opened_index
 from pi_intent.cli.session_choice import choose_session
+from pi_intent.cli.unread import tell_unread
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import entry_json
 from pi_intent.ledger.index import Filter, Index
@@ -24,7 +25,6 @@ from pi_intent.render.sessions import group_by_session
 from pi_intent.render.timeline import Line, aim, folded, short_id, stated, timeline, write_lines
 
 SHOWN = 50
-_MOST_PROBLEMS = 10
 _MOST_OPEN = 5
 _WHOLE = 16_384  # columns
 
@@ -128,7 +128,7 @@ def log(
             _print_json(location, index, wanted, limit or None, bool(with_notes))
         else:
             _print(location, index, asked, wanted, SHOWN if limit is None else limit, with_notes)
-            report_unread(index, session)
+            tell_unread(index.problems(session=session), index.others(), where_all_are="; --json lists all of them")
 
 
 def _print(
@@ -212,17 +212,6 @@ def _left_open(index: Index, wanted: Filter, shown: Sequence[LedgerCall]) -> Ite
             yield Line((((" " * 10) + aim(call.call, call.call.args), "dim"),), lead=None, cut=True)
     if earlier > _MOST_OPEN:
         yield Line(((f"{earlier - _MOST_OPEN} more: pi-intent log --status open", "dim"),), lead=None)
-
-
-def report_unread(index: Index, session: str | None) -> None:
-    """Tell on standard error what could not be read, each thing once."""
-    sentences = [*dict.fromkeys(problem.text for problem in index.problems(session=session))]
-    for sentence in sentences[:_MOST_PROBLEMS]:
-        complain(f"Not read: {sentence}")
-    if len(sentences) > _MOST_PROBLEMS:
-        complain(f"Not read: {len(sentences) - _MOST_PROBLEMS} more; --json lists all of them")
-    for (version, kind), count in index.others().items():
-        complain(f"Skipped: {count} of the kind {kind} (version {version}), which this pi-intent does not know")
 
 
 def _print_json(location: LedgerLocation, index: Index, wanted: Filter, limit: int | None, with_notes: bool) -> None:

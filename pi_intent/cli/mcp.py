@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-from importlib import import_module
-
 import click
 
-from pi_intent.labels.printable import printable
+from pi_intent.cli.lazy import LazyGroup
 
 # Each has its command under its own name.
 _MODULES = {
@@ -18,29 +15,13 @@ _MODULES = {
 }
 
 
-class _Lazy(click.Group):
-    """Commands that are loaded when they are called, or when the help tells of them."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*_MODULES]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _MODULES:
-            return None
-        command: click.Command = getattr(import_module(_MODULES[cmd_name]), cmd_name)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in _MODULES and not args[0].startswith("-"):
-            nearest = difflib.get_close_matches(args[0].lower(), _MODULES, n=1)
-            hint = f"did you mean {nearest[0]}?" if nearest else f"the commands are {', '.join(_MODULES)}."
-            raise click.UsageError(f"there is no command mcp {printable(args[0], width=60)!r}; {hint}", ctx)
-        return super().resolve_command(ctx, args)
-
-
-@click.group(cls=_Lazy, invoke_without_command=True)
+@click.group(
+    cls=LazyGroup,
+    invoke_without_command=True,
+    modules=_MODULES,
+    what="command mcp",
+    all_of_them="the commands are",
+)
 @click.pass_context
 def mcp(ctx: click.Context) -> None:
     """Put intents on the tools of MCP servers, in Claude Code, Codex, Cursor and VS Code."""

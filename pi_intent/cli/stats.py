@@ -14,9 +14,9 @@ import click
 
 from pi_intent.cli.asking import Asked
 from pi_intent.cli.console import complain, json_text
-from pi_intent.cli.log import report_unread
 from pi_intent.cli.progress import Progress, opened_index
 from pi_intent.cli.session_choice import choose_session
+from pi_intent.cli.unread import tell_unread
 from pi_intent.ledger.index import Filter
 from pi_intent.ledger.location import find_ledger
 from pi_intent.past import PastCall
@@ -59,7 +59,8 @@ def stats(session: str | None, since: str | None, model: str | None, no_notes: b
             session = choose_session(session, index.session_ids(), location.segments)
         of_session = Filter(session=session)
         total = sum(index.counts(of_session).values())
-        report_unread(index, session)
+        where_all_are = '; "pi-intent log --json" lists all of them'
+        tell_unread(index.problems(session=session), index.others(), where_all_are=where_all_are)
         if not total:
             complain(
                 f"No call is recorded here yet (looked in {location.segments}). Let an agent with pi-intent work "
