@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import click
-from pydantic import TypeAdapter
 
 from pi_intent.cli.console import complain, shown_json
 from pi_intent.cli.exporting import SESSION, SINCE, Source
 from pi_intent.cli.whole_file import whole_file
 from pi_intent.labels.literal import spelled_out
 from pi_intent.ledger.calls import LedgerCall
-from pi_intent.ledger.entries import CallEntry, DoneEntry
+from pi_intent.ledger.entries import entry_object
 from pi_intent.redaction import Redactor
 
 _CALL_KEYS = (
@@ -59,9 +58,6 @@ _DONE_KEYS = (
     "bytesOut",
 )
 COLUMNS = ("id", "state", *_CALL_KEYS, "endTs", *_DONE_KEYS)
-
-_CALL: TypeAdapter[CallEntry] = TypeAdapter(CallEntry)
-_DONE: TypeAdapter[DoneEntry] = TypeAdapter(DoneEntry)
 
 # A spreadsheet takes a cell that begins so for a formula, behind blanks as well; the wide forms are the same to some.
 _FORMULA = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
@@ -139,8 +135,8 @@ def _rows(source: Source) -> Iterator[dict[str, Any]]:
 
 def row_of(call: LedgerCall, redactor: Redactor) -> dict[str, Any]:
     """Return a call as one flat object with all the columns."""
-    begun = {} if call.call is None else _CALL.dump_python(call.call, by_alias=True, mode="json")
-    ended = {} if call.done is None else _DONE.dump_python(call.done, by_alias=True, mode="json")
+    begun = {} if call.call is None else entry_object(call.call)
+    ended = {} if call.done is None else entry_object(call.done)
     told = {"state": call.state} | {key: begun.get(key) for key in _CALL_KEYS} | {"endTs": ended.get("ts")}
     safe = redactor.value(told | {key: ended.get(key) for key in _DONE_KEYS})
     return {"id": call.id} | (safe if isinstance(safe, dict) else {})

@@ -42,10 +42,10 @@ def print_offers(location: LedgerLocation, seen: Survey) -> None:
         )
 
 
-def _by_dialect(offers: Iterable[Offer]) -> dict[Dialect, list[Offer]]:
-    grouped: dict[Dialect, list[Offer]] = {}
-    for offer in offers:
-        grouped.setdefault(offer.dialect, []).append(offer)
+def _by_dialect[T: (Offer, FileReport)](found: Iterable[T]) -> dict[Dialect, list[T]]:
+    grouped: dict[Dialect, list[T]] = {}
+    for item in found:
+        grouped.setdefault(item.dialect, []).append(item)
     return grouped
 
 
@@ -61,9 +61,7 @@ def print_reports(
     location: LedgerLocation, folders: tuple[str, ...], reports: Sequence[FileReport], foreign: int, *, dry_run: bool
 ) -> None:
     """Say what was imported, by agent, what was left out, and what to do next."""
-    grouped: dict[Dialect, list[FileReport]] = {}
-    for report in reports:
-        grouped.setdefault(report.dialect, []).append(report)
+    grouped = _by_dialect(reports)
     if grouped:
         _say(f"{'Would go' if dry_run else 'Read'} into the ledger of {location.project or location.root}:")
     width = max((len(WAYS[dialect].name) for dialect in grouped), default=0)

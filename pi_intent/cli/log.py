@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -13,6 +14,7 @@ import click
 from pi_intent.cli.asking import FAILED, OUTCOMES, Asked, nothing_found
 from pi_intent.cli.console import complain, json_text, shown_json
 from pi_intent.cli.noting import AT_ONCE, Notes, notes_in, notes_json
+from pi_intent.cli.paging import is_drawn, print_lines
 from pi_intent.cli.progress import opened_index
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.unread import tell_unread
@@ -22,7 +24,7 @@ from pi_intent.ledger.index import Filter, Index
 from pi_intent.ledger.location import LedgerLocation, find_ledger
 from pi_intent.ledger.reader import Problem
 from pi_intent.render.sessions import group_by_session
-from pi_intent.render.timeline import Line, aim, folded, short_id, stated, timeline, write_lines
+from pi_intent.render.timeline import Line, aim, short_id, stated, timeline
 
 SHOWN = 50
 _MOST_OPEN = 5
@@ -152,22 +154,11 @@ def _print(
         )
         return
     calls = [*index.calls(wanted, limit=limit or None)]
-    lines = [*_earlier(sum(counts.values()) - len(calls))]
     groups = group_by_session(calls, index.sessions(), counts)
     notes, left_out = _notes(index, [call.session for call in calls], with_notes)
-    if not is_drawn():
-        write_lines(sys.stdout, lines)
-        write_lines(sys.stdout, timeline(groups, notes=notes, label=_WHOLE))
-        write_lines(sys.stdout, _left_open(index, wanted, calls))
-        write_lines(sys.stdout, left_out)
-        return
-    from rich.console import Console  # only where something is drawn
-
-    from pi_intent.cli.paging import show
-
-    console = Console(markup=False, emoji=False, highlight=False)
-    lines += [*timeline(groups, notes=notes), *_left_open(index, wanted, calls), *left_out]
-    show(console, folded(console, lines), newest_last=True)
+    lines = timeline(groups, notes=notes) if is_drawn() else timeline(groups, notes=notes, label=_WHOLE)
+    earlier = _earlier(sum(counts.values()) - len(calls))
+    print_lines(chain(earlier, lines, _left_open(index, wanted, calls), left_out), newest_last=True)
 
 
 def _notes(index: Index, sessions: Sequence[str], with_notes: bool | None) -> tuple[Notes, list[Line]]:
@@ -176,11 +167,6 @@ def _notes(index: Index, sessions: Sequence[str], with_notes: bool | None) -> tu
         text = f"no notes were taken, as these sessions have {history} calls; --notes takes them"
         return {}, [Line(lead=None), Line(((text, "dim"),), lead=None)]
     return ({} if with_notes is False else notes_in(index, sessions)), []
-
-
-def is_drawn() -> bool:
-    """Is standard output drawn on, and not only written to? As Rich decides it."""
-    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 
 def _earlier(count: int) -> Iterator[Line]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pi_intent.cli.progress import Progress
 from pi_intent.ledger.index import Filter, Index
-from pi_intent.past import PastCall
 from pi_intent.types import JSONValue
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ type Notes = Mapping[str, Sequence[Note]]
 
 AT_ONCE = 500
 """Calls of history that nobody waits for: they take less than a tenth of a second."""
-
-_CALLS_BETWEEN = 64
 
 
 def notes_in(index: Index, sessions: Iterable[str]) -> dict[str, tuple[Note, ...]]:
@@ -32,8 +29,8 @@ def notes_in(index: Index, sessions: Iterable[str]) -> dict[str, tuple[Note, ...
     found: dict[str, tuple[Note, ...]] = {}
     try:
         for session, length in lengths.items():
-            calls = _watched(index.past(Filter(session=session)), progress, done, total)
-            found |= notes_of(calls)
+            calls = index.past(Filter(session=session))
+            found |= notes_of(progress.across(calls, total, before=done))
             done += length
     finally:
         progress.close()
@@ -43,10 +40,3 @@ def notes_in(index: Index, sessions: Iterable[str]) -> dict[str, tuple[Note, ...
 def notes_json(notes: Iterable[Note]) -> list[JSONValue]:
     """Return notes as JSON values."""
     return [{"kind": note.kind, "text": note.text} for note in notes]
-
-
-def _watched(calls: Iterable[PastCall], progress: Progress, done: int, total: int) -> Iterator[PastCall]:
-    for number, call in enumerate(calls, done):
-        if number % _CALLS_BETWEEN == 0:
-            progress.at(number, total)
-        yield call

@@ -1,4 +1,4 @@
-"""Show what is longer than the terminal in the pager that the person uses."""
+"""Print lines: drawn on a terminal, in the pager that the person uses where they are long, and plain elsewhere."""
 
 from __future__ import annotations
 
@@ -10,11 +10,29 @@ from typing import TYPE_CHECKING
 
 import click
 
+from pi_intent.render.timeline import Line, folded, write_lines
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
 _AT_ONCE = 200  # lines: Rich has a price for every print
+
+
+def is_drawn() -> bool:
+    """Is standard output drawn on, and not only written to? As Rich decides it."""
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def print_lines(lines: Iterable[Line], *, newest_last: bool = False) -> None:
+    """Print lines, whole and plain where standard output is not drawn on."""
+    if not is_drawn():
+        write_lines(sys.stdout, lines)
+        return
+    from rich.console import Console  # only where something is drawn
+
+    console = Console(markup=False, emoji=False, highlight=False)
+    show(console, folded(console, lines), newest_last=newest_last)
 
 
 def show(console: Console, lines: Iterable[Text], *, newest_last: bool = False) -> None:

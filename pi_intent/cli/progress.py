@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 PATIENCE_SECONDS = 1.0
 _LINES_BETWEEN = 512
+_ITEMS_BETWEEN = 64
 _SECONDS_BETWEEN = 0.2
 
 
@@ -56,6 +57,13 @@ class Progress:
         """Say how many bytes of how many are done, where that is known from elsewhere."""
         self._total = total
         self._look(done)
+
+    def across[T](self, items: Iterable[T], total: int, *, before: int = 0) -> Iterator[T]:
+        """Yield things that are counted one by one, `before` of the `total` having been there already."""
+        for number, item in enumerate(items, before):
+            if number % _ITEMS_BETWEEN == 0:
+                self.at(number, total)
+            yield item
 
     def close(self) -> None:
         """Wipe the line."""

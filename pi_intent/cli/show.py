@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import click
 
 from pi_intent.cli.console import json_text
-from pi_intent.cli.log import call_json, is_drawn
+from pi_intent.cli.log import call_json
 from pi_intent.cli.noting import notes_in, notes_json
+from pi_intent.cli.paging import print_lines
 from pi_intent.cli.progress import opened_index
 from pi_intent.errors import PiIntentError
 from pi_intent.labels.printable import printable
@@ -22,7 +23,7 @@ from pi_intent.ledger.index import Index, Place
 from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import stated_and_true_hash
 from pi_intent.render.call import call_lines
-from pi_intent.render.timeline import folded, short_id, write_lines
+from pi_intent.render.timeline import short_id
 
 if TYPE_CHECKING:
     from pi_intent.notes import Note
@@ -117,16 +118,7 @@ def _print(
     others = [call if name == call.id else found[0] for name in near if (found := index.one(name)) is not None]
     here = others.index(call) if call in others else 0
     standing = [(place.kind, place.path.name, place.line, place.raw) for place in places]
-    lines = call_lines(call, standing, notes=notes, before=others[:here], after=others[here + 1 :])
-    if not is_drawn():
-        write_lines(sys.stdout, lines)
-        return
-    from rich.console import Console  # only where something is drawn
-
-    from pi_intent.cli.paging import show as show_lines
-
-    console = Console(markup=False, emoji=False, highlight=False)
-    show_lines(console, folded(console, lines))
+    print_lines(call_lines(call, standing, notes=notes, before=others[:here], after=others[here + 1 :]))
 
 
 def _print_json(call: LedgerCall, places: Sequence[Place], notes: Sequence[Note], message: Sequence[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import codecs
 import os
 import sys
-from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,8 +21,6 @@ from pi_intent.ledger.location import find_ledger
 from pi_intent.past import PastCall
 from pi_intent.render.stats import lines_text, stats_lines
 from pi_intent.stats import stats_of
-
-_CALLS_BETWEEN = 256
 
 
 @click.command()
@@ -72,25 +69,18 @@ def stats(session: str | None, since: str | None, model: str | None, no_notes: b
         def wanted(call: PastCall) -> bool:
             return (asked is None or call.ts >= asked) and (model is None or fnmatchcase(call.model or "", model))
 
-        found = stats_of(_watched(index.past(of_session), total), wanted=wanted, with_notes=not no_notes)
+        progress = Progress("Counting:", total)
+        try:
+            calls = progress.across(index.past(of_session), total)
+            found = stats_of(calls, wanted=wanted, with_notes=not no_notes)
+        finally:
+            progress.close()
     if as_json:
         click.echo(json_text(asdict(found), indent=1))
     elif found.calls:
         sys.stdout.write(lines_text(stats_lines(found, blocks=_has_blocks())))
     elif total:
         complain(f"None of the {total} calls recorded here fits --since and --model; leave one out.")
-
-
-def _watched(calls: Iterable[PastCall], total: int) -> Iterator[PastCall]:
-    """Yield calls, and show how far it is where that takes a while."""
-    progress = Progress("Counting:", total)
-    try:
-        for number, call in enumerate(calls):
-            if number % _CALLS_BETWEEN == 0:
-                progress.at(number, total)
-            yield call
-    finally:
-        progress.close()
 
 
 def _has_blocks() -> bool:

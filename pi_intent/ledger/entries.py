@@ -155,6 +155,12 @@ def entry_json(entry: CallEntry | DoneEntry) -> str:
     return _adapter().dump_json(entry, by_alias=True).decode()
 
 
+def entry_object(entry: CallEntry | DoneEntry) -> dict[str, Any]:
+    """Return a record as an object with the names that the ledger uses."""
+    found: dict[str, Any] = _adapter().dump_python(entry, by_alias=True, mode="json")
+    return found
+
+
 def reread_call(line: bytes) -> CallEntry:
     """Return the entry of a line that `parse_entry` took for a call: the same one, without checking it again."""
     data: dict[str, Any] = to_present(json.loads(line.decode()))
