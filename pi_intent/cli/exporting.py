@@ -14,8 +14,7 @@ from pi_intent.cli.progress import Progress
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.unread import tell_unread
 from pi_intent.errors import LedgerError
-from pi_intent.ledger.calls import LedgerCall
-from pi_intent.ledger.joined import Joining
+from pi_intent.ledger.calls import Joining, LedgerCall
 from pi_intent.ledger.keys import load_key, redaction_key
 from pi_intent.ledger.location import LedgerLocation, find_ledger
 from pi_intent.ledger.owners import belongs_to, session_ids, session_of

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from pi_intent.ledger.entries import CallEntry, DoneEntry, OtherEntry, SessionEntry
+from pi_intent.ledger.entries import CallEntry, DoneEntry, OtherEntry, SessionEntry, repeated
+from pi_intent.ledger.naming import writer_of
 from pi_intent.ledger.reader import Problem, Record, Segment, read_segments
 
 CallState = Literal["running", "open", "settled"]
@@ -56,57 +57,86 @@ def calls(root: Path, *, session: str | None = None) -> list[LedgerCall]:
 
 def read_ledger(root: Path, *, session: str | None = None) -> Reading:
     """Read the segments of a ledger and join what belongs together. Never raises on what the files hold."""
-    reading = Reading()
-    begun: dict[str, tuple[CallEntry, Segment]] = {}
-    ended: dict[str, tuple[DoneEntry, Segment]] = {}
-    for segment, item in _items(read_segments(root, session=session)):
-        match item:
-            case Problem():
-                reading.problems.append(item)
-            case Record(entry=SessionEntry() as entry):
-                reading.sessions.append(entry)
-            case Record(entry=CallEntry() as entry):
-                _once(begun, entry, segment, item, reading)
-            case Record(entry=DoneEntry() as entry):
-                _once(ended, entry, segment, item, reading)
-            case Record(entry=OtherEntry() as entry):
-                reading.others[entry.v, entry.t] = reading.others.get((entry.v, entry.t), 0) + 1
-    for call_id, (call, segment) in begun.items():
-        done = ended.pop(call_id, None)
-        state: CallState = "settled" if done is not None else "running" if segment.running else "open"
-        reading.calls.append(
-            LedgerCall(
-                id=call_id,
-                state=state,
-                path=segment.path,
-                session=call.session,
-                call=call,
-                done=None if done is None else done[0],
-            )
-        )
-    owners = {entry.writer: entry.session for entry in reading.sessions}
-    for call_id, (end, segment) in ended.items():
-        owner = owners.get(segment.path.stem.rpartition(".")[2], UNKNOWN)
-        reading.calls.append(LedgerCall(id=call_id, state="settled", path=segment.path, session=owner, done=end))
-    reading.calls.sort(key=lambda call: (call.ts, 0 if call.call is None else call.call.seq, call.id))
-    return reading
+    joining = Joining()
+    found = [*joining.calls(read_segments(root, session=session))]
+    found.sort(key=lambda call: (call.ts, 0 if call.call is None else call.call.seq, call.id))
+    return Reading(calls=found, sessions=joining.sessions, problems=joining.problems, others=joining.others)
 
 
-def _items(found: Iterable[Segment | Problem]) -> Iterator[tuple[Segment, Record | Problem]]:
-    for segment in found:
-        if isinstance(segment, Problem):
-            yield Segment(path=segment.path, running=False), segment
-        else:
-            for item in segment.read():
-                yield segment, item
+@dataclass(slots=True)
+class Joining:
+    """Yields the calls of a ledger without keeping them; what could not be read is collected on the way.
+
+    The calls of one file come in the order in which they began. A call whose records stand in two files, or that has
+    no end, comes last.
+    """
+
+    sessions: list[SessionEntry] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    others: dict[tuple[int, str], int] = field(default_factory=dict)
+    """Number of records that were skipped, by version and kind."""
+    _begun: set[str] = field(default_factory=set)
+    _ended: set[str] = field(default_factory=set)
+    _unfinished: dict[str, tuple[CallEntry, Segment]] = field(default_factory=dict)
+    _ends: dict[str, tuple[DoneEntry, Segment]] = field(default_factory=dict)
+
+    def calls(self, found: Iterable[Segment | Problem]) -> Iterator[LedgerCall]:
+        """Yield every call, settled ones while the files are read. Never raises on what they hold."""
+        for segment in found:
+            if isinstance(segment, Problem):
+                self.problems.append(segment)
+            else:
+                yield from self._of_one(segment)
+        for call_id, (call, segment) in self._unfinished.items():
+            end = self._ends.pop(call_id, None)
+            if end is not None:
+                yield _settled(call, end[0], segment)
+            else:
+                state: CallState = "running" if segment.running else "open"
+                yield LedgerCall(id=call_id, state=state, path=segment.path, session=call.session, call=call)
+        owners = {entry.writer: entry.session for entry in self.sessions}
+        for call_id, (done, segment) in self._ends.items():
+            owner = owners.get(writer_of(segment.path.name), UNKNOWN)
+            yield LedgerCall(id=call_id, state="settled", path=segment.path, session=owner, done=done)
+
+    def _of_one(self, segment: Segment) -> Iterator[LedgerCall]:
+        waiting: dict[str, tuple[CallEntry, DoneEntry | None]] = {}
+        for item in segment.read():
+            match item:
+                case Problem():
+                    self.problems.append(item)
+                case Record(entry=SessionEntry() as session):
+                    self.sessions.append(session)
+                case Record(entry=CallEntry() as call):
+                    if self._is_first(self._begun, call, item):
+                        waiting[call.id] = (call, None)
+                case Record(entry=DoneEntry() as done):
+                    if not self._is_first(self._ended, done, item):
+                        continue
+                    if done.id in waiting:
+                        waiting[done.id] = (waiting[done.id][0], done)
+                    else:
+                        self._ends[done.id] = (done, segment)
+                case Record(entry=OtherEntry() as entry):
+                    self.others[entry.v, entry.t] = self.others.get((entry.v, entry.t), 0) + 1
+            while waiting and (first := next(iter(waiting.values())))[1] is not None:
+                del waiting[first[0].id]
+                yield _settled(first[0], first[1], segment)
+        for call, end in waiting.values():
+            if end is None:
+                self._unfinished[call.id] = (call, segment)
+            else:
+                yield _settled(call, end, segment)
+
+    def _is_first(self, known: set[str], entry: CallEntry | DoneEntry, record: Record) -> bool:
+        """Whether a record is the first of its kind for its call; nothing in a ledger is replaced later."""
+        if entry.id in known:
+            text = f"{record.path.name}, line {record.line}, {repeated(entry)}"
+            self.problems.append(Problem(path=record.path, line=record.line, text=text))
+            return False
+        known.add(entry.id)
+        return True
 
 
-def _once[E: (CallEntry, DoneEntry)](
-    known: dict[str, tuple[E, Segment]], entry: E, segment: Segment, record: Record, reading: Reading
-) -> None:
-    """Keep the first record of a call: nothing in a ledger is replaced by what comes later."""
-    if entry.id in known:
-        text = f"{record.path.name}, line {record.line}, is another {entry.t} record of {entry.id} and was skipped"
-        reading.problems.append(Problem(path=record.path, line=record.line, text=text))
-    else:
-        known[entry.id] = (entry, segment)
+def _settled(call: CallEntry, done: DoneEntry, segment: Segment) -> LedgerCall:
+    return LedgerCall(id=call.id, state="settled", path=segment.path, session=call.session, call=call, done=done)

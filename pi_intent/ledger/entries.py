@@ -118,6 +118,11 @@ class OtherEntry:
     data: JSONObject
 
 
+def repeated(entry: CallEntry | DoneEntry) -> str:
+    """Say of a record that its call had one like it before, after the words "line N,": the first one counts."""
+    return f"is another {entry.t} record of {entry.id} and was skipped"
+
+
 type Entry = SessionEntry | CallEntry | DoneEntry | OtherEntry
 
 

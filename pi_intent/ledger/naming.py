@@ -26,6 +26,11 @@ def file_stem(session: str) -> str:
     return f"{re.sub(r'[^a-z0-9_-]+', '-', session.lower()[:200]).strip('-')[:32]}~{digest}"
 
 
+def writer_of(name: str) -> str:
+    """Return the writer in the name of a segment."""
+    return Path(name).stem.rpartition(".")[2]
+
+
 def has_writer(path: Path) -> bool:
     """Does the writer of a segment still run? Told by its lock; False where there are no locks. Raises `OSError`."""
     fd = os.open(path, os.O_RDONLY)

@@ -61,10 +61,7 @@ class Segment:
         Raises `OSError`.
         """
         with self.path.open("rb") as file:
-            for line in split_lines(file):
-                if not line.complete and self.running and not line.too_long:
-                    return
-                yield line
+            yield from settled_lines(split_lines(file), running=self.running)
 
     def read(self) -> Iterator[Record | Problem]:
         """Yield every record in the order of the file, and every problem at its place."""
@@ -143,6 +140,14 @@ class SegmentTail:
             if not any(problem.text == text for problem in self.problems):
                 self.problems.append(Problem(path=self.path, line=None, text=text))
         return records
+
+
+def settled_lines(lines: Iterator[Line], *, running: bool) -> Iterator[Line]:
+    """Leave out the line that a running writer is in the middle of."""
+    for line in lines:
+        if not line.complete and running and not line.too_long:
+            return
+        yield line
 
 
 def split_lines(file: BinaryIO, *, first: int = 1) -> Iterator[Line]:

@@ -16,10 +16,10 @@ from pi_intent.ledger.entries import SessionEntry
 from pi_intent.ledger.index.filters import Filter, find
 from pi_intent.ledger.index.opening import open_database
 from pi_intent.ledger.index.place import drop_index
-from pi_intent.ledger.index.reading import Tell, owners_of, writer_of
+from pi_intent.ledger.index.reading import Tell, owners_of
 from pi_intent.ledger.index.rereading import Lines, NotThere
 from pi_intent.ledger.index.survey import known_segments
-from pi_intent.ledger.naming import has_writer
+from pi_intent.ledger.naming import has_writer, writer_of
 from pi_intent.ledger.reader import Problem
 from pi_intent.past import PastCall
 

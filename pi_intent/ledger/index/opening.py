@@ -14,13 +14,14 @@ from pathlib import Path
 from pi_intent.ledger.index.place import draft_path, index_path, remove_left_behind
 from pi_intent.ledger.index.reading import OutOfOrder, Reader, Tell
 from pi_intent.ledger.index.schema import connect, create_orders, create_tables, has_our_tables
-from pi_intent.ledger.index.survey import File, Unreadable, known_segments, look_around, news
+from pi_intent.ledger.index.survey import File, known_segments, look_around, news
+from pi_intent.ledger.reader import Problem
 
 _NOT_TO_BE_USED = (sqlite3.Error, OSError, ValueError, TypeError, OverflowError, OutOfOrder)
 """What a broken file, a full disk or a second record in the wrong place can lead to."""
 
 
-def open_database(root: Path, *, anew: bool, tell: Tell | None) -> tuple[sqlite3.Connection, list[Unreadable]]:
+def open_database(root: Path, *, anew: bool, tell: Tell | None) -> tuple[sqlite3.Connection, list[Problem]]:
     """Return a database that says what the ledger says now, and what could not be read. `anew`: trust no file."""
     files, problems = look_around(root / "ledger")
     database = None if anew else _up_to_date(root, files, problems, tell)
@@ -30,7 +31,7 @@ def open_database(root: Path, *, anew: bool, tell: Tell | None) -> tuple[sqlite3
 
 
 def _up_to_date(
-    root: Path, files: list[File], problems: list[Unreadable], tell: Tell | None
+    root: Path, files: list[File], problems: list[Problem], tell: Tell | None
 ) -> sqlite3.Connection | None:
     """Return the index that there is, with what is new; None where it is missing, broken, or not true any more."""
     path = index_path(root)
@@ -54,11 +55,11 @@ def _up_to_date(
 
 
 def _in_place(
-    root: Path, files: list[File], problems: list[Unreadable], tell: Tell | None, *, copy: bool
+    root: Path, files: list[File], problems: list[Problem], tell: Tell | None, *, copy: bool
 ) -> sqlite3.Connection | None:
     """Put an index in place, a new one or a copy with what is new, and return it; None where that cannot be done."""
     database = None
-    found: list[Unreadable] = []
+    found: list[Problem] = []
     try:
         remove_left_behind(root)
         draft = draft_path(root)
@@ -89,14 +90,14 @@ def _in_place(
 
 
 def _private(
-    files: list[File], problems: list[Unreadable], tell: Tell | None, old: sqlite3.Connection | None = None
+    files: list[File], problems: list[Problem], tell: Tell | None, old: sqlite3.Connection | None = None
 ) -> sqlite3.Connection:
     """Return an index that nobody else sees and that is gone with this process; with `old`, that one and what is new.
 
     Raises `OutOfOrder` where that cannot be.
     """
     for name in ("", ":memory:"):  # the first one moves to the disk where it grows large
-        found: list[Unreadable] = []
+        found: list[Problem] = []
         database = connect(name)
         try:
             if old is None:
@@ -114,7 +115,7 @@ def _private(
     return database
 
 
-def _fill(database: sqlite3.Connection, files: list[File], problems: list[Unreadable], tell: Tell | None) -> None:
+def _fill(database: sqlite3.Connection, files: list[File], problems: list[Problem], tell: Tell | None) -> None:
     """Read what is not yet in a database. Raises `OutOfOrder` where only making it anew is right."""
     known = known_segments(database)
     longer = news(files, known)

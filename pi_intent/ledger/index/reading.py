@@ -8,14 +8,13 @@ import sqlite3
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import batched
-from pathlib import Path
 
-from pi_intent.ledger.entries import CallEntry, DoneEntry, OtherEntry, SessionEntry
+from pi_intent.ledger.entries import CallEntry, DoneEntry, OtherEntry, SessionEntry, repeated
 from pi_intent.ledger.index.rows import Row, call_row, call_texts, done_row, done_texts, session_row
 from pi_intent.ledger.index.schema import CALL_COLUMNS, DONE_COLUMNS
-from pi_intent.ledger.index.survey import File, Known, Unreadable, checksum, dated
-from pi_intent.ledger.naming import has_writer
-from pi_intent.ledger.reader import Line, read_line, split_lines
+from pi_intent.ledger.index.survey import File, Known, checksum, dated
+from pi_intent.ledger.naming import has_writer, writer_of
+from pi_intent.ledger.reader import Line, Problem, read_line, settled_lines, split_lines
 
 type Tell = Callable[[int, int], None]
 """Told of every batch: how many bytes of how many are read."""
@@ -47,12 +46,12 @@ class Reader:
         ((last,),) = database.execute("SELECT max(n) FROM call")
         self._last = last or 0
 
-    def read(self, files: list[File]) -> list[Unreadable]:
+    def read(self, files: list[File]) -> list[Problem]:
         """Read what is new in some segments, and return what cannot be read.
 
         Raises `sqlite3.DatabaseError` and `OutOfOrder`.
         """
-        problems: list[Unreadable] = []
+        problems: list[Problem] = []
         starts = {file.path: known.offset for file in files if (known := self._known.get(file.path.name))}
         total = sum(file.size - starts.get(file.path, 0) for file in files)
         before = 0
@@ -63,9 +62,11 @@ class Reader:
                     if self._tell is not None:
                         self._tell(before + end - start, total)
             except FileNotFoundError:
-                problems.append(Unreadable(file.path, f"{file.path} was deleted meanwhile"))
+                problems.append(Problem(path=file.path, line=None, text=f"{file.path} was deleted meanwhile"))
             except OSError as error:
-                problems.append(Unreadable(file.path, f"{file.path} cannot be read ({error.strerror})"))
+                problems.append(
+                    Problem(path=file.path, line=None, text=f"{file.path} cannot be read ({error.strerror})")
+                )
             before += file.size - start
         self._name_owners()
         return problems
@@ -81,7 +82,7 @@ class Reader:
         try:
             with file.path.open("rb") as opened:
                 opened.seek(start)
-                for batch in batched(_to_read(split_lines(opened, first=lines + 1), running), _BATCH):
+                for batch in batched(settled_lines(split_lines(opened, first=lines + 1), running=running), _BATCH):
                     self._batch(n, batch, end)
                     end, lines, whole = batch[-1].end, batch[-1].number, batch[-1].complete
                     yield end
@@ -131,7 +132,7 @@ class Reader:
             n, has_begun, has_ended, where = states.get(entry.id, (0, False, False, segment))
             if has_begun if isinstance(entry, CallEntry) else has_ended:
                 self._check_order(n, entry, segment)
-                problems.append((segment, place[1], f"is another {entry.t} record of {entry.id} and was skipped"))
+                problems.append((segment, place[1], repeated(entry)))
                 continue
             if not n:
                 self._last = n = self._last + 1
@@ -198,16 +199,3 @@ def owners_of(database: sqlite3.Connection) -> dict[str, str]:
     rows = database.execute("SELECT name, line, writer, session.session FROM session JOIN segment ON n = segment")
     ordered = sorted((os.fsdecode(name), line, writer, session) for name, line, writer, session in rows)
     return {writer: session for _, _, writer, session in ordered}
-
-
-def writer_of(name: str) -> str:
-    """Return the writer in the name of a segment."""
-    return Path(name).stem.rpartition(".")[2]
-
-
-def _to_read(lines: Iterator[Line], running: bool) -> Iterator[Line]:
-    """Leave out the line that a running writer is in the middle of."""
-    for line in lines:
-        if not line.complete and running and not line.too_long:
-            return
-        yield line

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pi_intent.ledger.naming import SUFFIX
+from pi_intent.ledger.reader import Problem
 
 _BLOCK = 1 << 20
 _TICK_NS = 100_000_000
@@ -47,36 +48,28 @@ class File:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
-    """What cannot be read; `text` is a sentence."""
-
-    path: Path
-    text: str
-
-
-def look_around(folder: Path) -> tuple[list[File], list[Unreadable]]:
+def look_around(folder: Path) -> tuple[list[File], list[Problem]]:
     """Return the segments of a ledger by name, and what lies there in vain. Opens none of them."""
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX))
     except FileNotFoundError:
         return [], []
     except OSError as error:
-        return [], [Unreadable(folder, f"{folder} cannot be read ({error.strerror})")]
+        return [], [Problem(path=folder, line=None, text=f"{folder} cannot be read ({error.strerror})")]
     files: list[File] = []
-    problems: list[Unreadable] = []
+    problems: list[Problem] = []
     for name in names:
         path = folder / name
         try:
             status = os.stat(path)
             if not stat.S_ISREG(status.st_mode):
-                problems.append(Unreadable(path, f"{path} is no file of records and was skipped"))
+                problems.append(Problem(path=path, line=None, text=f"{path} is no file of records and was skipped"))
                 continue
             if not os.access(path, os.R_OK):
                 os.close(os.open(path, os.O_RDONLY))  # says why not
         except OSError as error:
             if path.is_symlink() or not isinstance(error, FileNotFoundError):
-                problems.append(Unreadable(path, f"{path} cannot be read ({error.strerror})"))
+                problems.append(Problem(path=path, line=None, text=f"{path} cannot be read ({error.strerror})"))
             continue
         files.append(File(path, status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size))
     return files, problems
