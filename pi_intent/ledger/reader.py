@@ -150,15 +150,15 @@ def settled_lines(lines: Iterator[Line], *, running: bool) -> Iterator[Line]:
         yield line
 
 
-def split_lines(file: BinaryIO, *, first: int = 1) -> Iterator[Line]:
+def split_lines(file: BinaryIO, *, first: int = 1, limit: int = LINE_LIMIT) -> Iterator[Line]:
     """Split a file at line feeds; of a line over the limit nothing but its end is kept."""
     number, end = first, file.tell()
-    while piece := file.readline(LINE_LIMIT):
+    while piece := file.readline(limit):
         end += len(piece)
         too_long = False
-        while piece and not piece.endswith(b"\n") and (too_long or len(piece) == LINE_LIMIT):
+        while piece and not piece.endswith(b"\n") and (too_long or len(piece) == limit):
             too_long = True
-            piece = file.readline(LINE_LIMIT)
+            piece = file.readline(limit)
             end += len(piece)
         complete = piece.endswith(b"\n")
         yield Line(number, b"" if too_long else piece.removesuffix(b"\n"), end, complete, too_long)

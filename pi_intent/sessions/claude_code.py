@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pi_intent.sessions.bounded import Recent, Waiting
 from pi_intent.sessions.claude_code_ends import result_of
 from pi_intent.sessions.fields import identity, listed, mapping, said, server_and_tool, stated, word
-from pi_intent.sessions.lines import Numbered
+from pi_intent.sessions.lines import Numbered, read_lines
 from pi_intent.sessions.moments import moment
 from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt, Unread
@@ -57,13 +57,7 @@ def is_ours(first: Sequence[JSONObject]) -> bool:
 
 def read(items: Iterable[Numbered | Unread]) -> Iterator[Found]:
     """Yield what a file tells, in its order. A result without a call comes when it is clear that none follows."""
-    reader = _Reader()
-    for item in items:
-        if isinstance(item, Unread):
-            yield item
-        else:
-            yield from reader.line(item.value, item.line)
-    yield from reader.rest()
+    return read_lines(_Reader(), items)
 
 
 def _is_line(value: JSONObject) -> bool:

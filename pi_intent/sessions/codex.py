@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pi_intent.sessions.bounded import Recent
 from pi_intent.sessions.codex_ends import Verdict, result_of, verdict_of
 from pi_intent.sessions.fields import identity, listed, mapping, parsed, said, server_and_tool, stated, word
-from pi_intent.sessions.lines import Numbered
+from pi_intent.sessions.lines import Numbered, read_lines
 from pi_intent.sessions.moments import moment
 from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, Head, Prompt, Unread
@@ -54,13 +54,7 @@ def is_ours(first: Sequence[JSONObject]) -> bool:
 
 def read(items: Iterable[Numbered | Unread]) -> Iterator[Found]:
     """Yield what a file tells, in its order."""
-    reader = _Reader()
-    for item in items:
-        if isinstance(item, Unread):
-            yield item
-        else:
-            yield from reader.line(item.value, item.line)
-    yield from reader.rest()
+    return read_lines(_Reader(), items)
 
 
 def _is_line(value: JSONObject) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, NamedTuple, Protocol
 
-from pi_intent.sessions.values import Unread
+from pi_intent.ledger.reader import split_lines
+from pi_intent.sessions.values import Found, Unread
 from pi_intent.types import JSONObject
 
 LINE_LIMIT = 64 << 20
@@ -24,27 +25,40 @@ class Numbered(NamedTuple):
     end: int
 
 
+class LineReader(Protocol):
+    """Reads one file of a dialect.
+
+    - `line` is called with each object, in order, and the number of its line; `rest` once, at the end of the file.
+    - Both yield what is told by then, and neither raises on what the file holds.
+    """
+
+    def line(self, value: JSONObject, number: int) -> Iterator[Found]: ...
+
+    def rest(self) -> Iterator[Found]: ...
+
+
+def read_lines(reader: LineReader, items: Iterable[Numbered | Unread]) -> Iterator[Found]:
+    """Yield what a reader makes of the objects, and what could not be read at its place."""
+    for item in items:
+        if isinstance(item, Unread):
+            yield item
+        else:
+            yield from reader.line(item.value, item.line)
+    yield from reader.rest()
+
+
 def objects(file: BinaryIO) -> Iterator[Numbered | Unread]:
     """Yield the objects of a file in order, and a sentence for whatever else stands there.
 
     `file` is at its beginning. A last line without its end that is no object may still be being written: it is told
     like any other.
     """
-    number = end = 0
-    while piece := file.readline(LINE_LIMIT):
-        number += 1
-        end += len(piece)
-        too_long = False
-        while not piece.endswith(b"\n") and (too_long or len(piece) == LINE_LIMIT):
-            too_long = True
-            piece = file.readline(LINE_LIMIT)
-            end += len(piece)
-            if not piece:
-                break
-        if too_long:
-            yield Unread(line=number, text=f"line {number} is longer than {LINE_LIMIT} bytes and was skipped")
+    for line in split_lines(file, limit=LINE_LIMIT):
+        if line.too_long:
+            text = f"line {line.number} is longer than {LINE_LIMIT} bytes and was skipped"
+            yield Unread(line=line.number, text=text)
         else:
-            yield from _of_line(number, piece, end)
+            yield from _of_line(line.number, line.content, line.end)
 
 
 def _of_line(number: int, line: bytes, end: int) -> Iterator[Numbered | Unread]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pi_intent.characters import has_visible
-from pi_intent.sessions import pi
+from pi_intent.sessions import fields, pi
 from pi_intent.sessions.lines import Numbered
-from pi_intent.sessions.moments import milliseconds, moment
+from pi_intent.sessions.moments import milliseconds
 from pi_intent.sessions.stated import Stated, untouched
-from pi_intent.sessions.transcript import SILENT, SILENT_ROLES, Transcript, text_of
-from pi_intent.sessions.values import Found, Head, Unread
+from pi_intent.sessions.transcript import SILENT, SILENT_ROLES, Transcript
+from pi_intent.sessions.values import Found, Unread
 from pi_intent.types import JSONObject
 
 FIELDS = ("agent__intent", "_i", "i")
@@ -78,16 +77,6 @@ class _OhMyPi(Transcript):
         super().__init__()
         self._asks = False
 
-    def head(self, entry: JSONObject) -> Head | None:
-        if entry.get("type") != "session":
-            return None
-        return Head(
-            session=text_of(entry.get("id")),
-            cwd=text_of(entry.get("cwd")),
-            started=moment(entry.get("timestamp")),
-            parent=text_of(entry.get("parentSession")),
-        )
-
     def stated(self, tool: str, block: JSONObject) -> tuple[Stated, Stated | None]:
         arguments = block.get("arguments")
         name = next((name for name in FIELDS if name in arguments), None) if isinstance(arguments, dict) else None
@@ -95,8 +84,7 @@ class _OhMyPi(Transcript):
             return untouched(arguments)._replace(asked=self._asks and "intent" not in block), None
         self._asks = True
         sent = arguments[name]
-        text = sent.strip() if isinstance(sent, str) else ""
-        intent = text if has_visible(text) else None
+        intent = fields.stated(sent)
         return Stated(
             {key: value for key, value in arguments.items() if key != name},
             intent,

@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pi_intent.contract.rows import INTENT, ROWS
 from pi_intent.contract.texts import INTENT_MARKER
+from pi_intent.sessions.fields import word
 from pi_intent.sessions.lines import Numbered
-from pi_intent.sessions.moments import milliseconds, moment
+from pi_intent.sessions.moments import milliseconds
 from pi_intent.sessions.stated import Stated, stated, untouched
-from pi_intent.sessions.transcript import Transcript, text_of
+from pi_intent.sessions.transcript import Transcript
 from pi_intent.sessions.undeclared import Undeclared
-from pi_intent.sessions.values import Found, Head, Unread
+from pi_intent.sessions.values import Found, Unread
 from pi_intent.types import JSONObject, JSONValue
 
 EVENTS = frozenset(
@@ -54,22 +55,12 @@ class _Pi(Transcript):
         self._undeclared = Undeclared()
         self._timed = False
 
-    def head(self, entry: JSONObject) -> Head | None:
-        if entry.get("type") != "session":  # `session_info` is a name that somebody gave the session
-            return None
-        return Head(
-            session=text_of(entry.get("id")),
-            cwd=text_of(entry.get("cwd")),
-            started=moment(entry.get("timestamp")),
-            parent=text_of(entry.get("parentSession")),
-        )
-
     def message(self, message: JSONObject) -> None:
         # Since 1.0 both are timed, except a result whose tool was not reached.
         self._timed = self._timed or "durationMs" in message
         added = message.get("toolsAdded")
         for tool in added if isinstance(added, list) else ():
-            name = text_of(tool.get("name")) if isinstance(tool, dict) else None
+            name = word(tool.get("name")) if isinstance(tool, dict) else None
             if isinstance(tool, dict) and name is not None and len(self._tools) < _MOST_TOOLS:
                 self._tools[name] = carries_intent(name, tool.get("parameters"))
 

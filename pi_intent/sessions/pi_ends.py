@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, get_args
 
-from pi_intent.descriptions import model_texts
+from pi_intent.sessions.wrapped import our_words
 from pi_intent.types import Code, JSONValue, Status
 
 _LOOKED_AT = 4096
@@ -76,10 +76,10 @@ def _refusal(text: str) -> tuple[Code, ...] | None:
         if text.startswith(_NOT_JSON):
             found.add("arguments_not_json")
     else:
-        texts = model_texts()
-        if not text.startswith(texts.rejections["frame"].partition("{")[0]):
+        opening, problems = our_words()
+        if not text.startswith(opening):
             return None
-        found = {code for code in get_args(Code) if texts.problem(code) in text}
+        found = {code for code, problem in problems.items() if problem in text}
     return tuple(code for code in get_args(Code) if code in found)
 
 

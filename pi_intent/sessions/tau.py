@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from pi_intent.sessions.fields import word
 from pi_intent.sessions.lines import Numbered
 from pi_intent.sessions.moments import moment
 from pi_intent.sessions.pi_ends import BLOCKED, End
 from pi_intent.sessions.stated import Stated
-from pi_intent.sessions.transcript import Transcript, seconds_as_ms, text_of
+from pi_intent.sessions.transcript import Transcript, seconds_as_ms
 from pi_intent.sessions.undeclared import Undeclared
 from pi_intent.sessions.values import Found, Head, Unread
 from pi_intent.types import JSONObject
@@ -41,7 +42,7 @@ class _Tau(Transcript):
         self._undeclared = Undeclared()
 
     def head(self, entry: JSONObject) -> Head | None:
-        return Head(session=None, cwd=text_of(entry.get("cwd")), started=moment(entry.get("created_at")))
+        return Head(session=None, cwd=word(entry.get("cwd")), started=moment(entry.get("created_at")))
 
     def stated(self, tool: str, block: JSONObject) -> tuple[Stated, Stated | None]:
         return self._undeclared.stated(tool, block)

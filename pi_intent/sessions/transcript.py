@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from pi_intent.sessions.fields import size, word
 from pi_intent.sessions.lines import Numbered
 from pi_intent.sessions.moments import milliseconds, moment
 from pi_intent.sessions.pairing import Pairing
@@ -54,8 +55,15 @@ class Transcript:
     # What a dialect says.
 
     def head(self, entry: JSONObject) -> Head | None:
-        """Return whose session it is, if this entry tells."""
-        raise NotImplementedError
+        """Return whose session it is, if this entry tells: the header of pi and its kin does."""
+        if entry.get("type") != "session":  # `session_info` is a name that somebody gave the session
+            return None
+        return Head(
+            session=word(entry.get("id")),
+            cwd=word(entry.get("cwd")),
+            started=moment(entry.get("timestamp")),
+            parent=word(entry.get("parentSession")),
+        )
 
     def stated(self, tool: str, block: JSONObject) -> tuple[Stated, Stated | None]:
         """Return what a call states, and what it states if it turns out that there is no tool of that name."""
@@ -112,7 +120,7 @@ class Transcript:
                 self._head = head
                 self._out.append(head)
         elif kind == "model_change":
-            self._model = text_of(entry.get("modelId")) or text_of(entry.get("model")) or self._model
+            self._model = word(entry.get("modelId")) or word(entry.get("model")) or self._model
         elif not isinstance(kind, str) or kind not in self.silent:
             self.unknown.add(line, kind)
 
@@ -163,11 +171,11 @@ class Transcript:
     def _assistant(self, line: int, group: str, ts: float | None, message: JSONObject) -> None:
         self._doubts.clear()  # the tools of the message before have answered by now
         self._turn += 1
-        self._model = text_of(message.get("model")) or self._model
+        self._model = word(message.get("model")) or self._model
         for index, block in enumerate(_blocks(message.get("content"))):
             if block.get("type") != "toolCall":
                 continue
-            tool = text_of(block.get("name"))
+            tool = word(block.get("name"))
             if tool is None:
                 self.unknown.add(line, "toolCall")
                 continue
@@ -217,15 +225,10 @@ class Transcript:
             ms=self.duration(message),
             error=text if is_error or end.status == "denied" else None,
             text=text,
-            bytes_out=len(text.encode("utf-8", "surrogatepass")),
+            bytes_out=size(text),
             codes=end.codes,
         )
         self._out += [result] if key is not None else self._pairing.early(result)
-
-
-def text_of(value: JSONValue) -> str | None:
-    """Return a text that is not empty."""
-    return value if isinstance(value, str) and value else None
 
 
 def id_of(value: JSONValue) -> str:

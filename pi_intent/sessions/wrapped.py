@@ -62,7 +62,7 @@ class WrappedTools:
 
 def refusal_codes(text: str) -> tuple[Code, ...]:
     """Return the codes of a refusal in our words; () for any other text."""
-    opening, problems = _our_words()
+    opening, problems = our_words()
     at = text.find(opening, 0, _BEGINNING)
     if at < 0:
         return ()
@@ -80,7 +80,8 @@ def listed_functions(text: str) -> Iterator[tuple[str, JSONValue]]:
 
 
 @cache
-def _our_words() -> tuple[str, dict[Code, str]]:
+def our_words() -> tuple[str, dict[Code, str]]:
+    """Return how a refusal of ours begins, and what it says of each thing that is wrong."""
     texts = model_texts()
     codes: tuple[Code, ...] = get_args(Code)
     return texts.rejections["frame"].partition("{")[0], {code: texts.problem(code) for code in codes}
