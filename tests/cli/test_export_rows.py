@@ -32,13 +32,8 @@ KEYS = [
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    monkeypatch.chdir(folder)
-    return folder
+def project(shop: Path) -> Path:
+    return shop
 
 
 class Clock:

@@ -9,7 +9,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -101,17 +100,8 @@ class Writer:
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    monkeypatch.chdir(folder)
-    yield folder
-    monkeypatch.undo()
-    time.tzset()
+def project(shop: Path, utc: None) -> Path:
+    return shop
 
 
 def write_story(project: Path) -> None:

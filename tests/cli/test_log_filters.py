@@ -9,7 +9,6 @@ import select
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -54,17 +53,9 @@ def write(project: Path, session: str, calls: list[dict[str, object]], *, begins
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    folder = tmp_path / "shop"
-    (folder / "src").mkdir(parents=True)
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    monkeypatch.chdir(folder)
-    yield folder
-    monkeypatch.undo()
-    time.tzset()
+def project(shop: Path, utc: None) -> Path:
+    (shop / "src").mkdir()
+    return shop
 
 
 @pytest.fixture

@@ -20,13 +20,8 @@ from pi_intent.protocols import CallContext, Settlement
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
+def project(shop: Path) -> Path:
+    return shop
 
 
 def write(project: Path, intents: Sequence[tuple[str, str]], session: str = "s") -> None:

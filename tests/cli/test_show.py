@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,17 +25,8 @@ IDS = ("01J8Z3M4Q5R6S7T8V9WXAAAAAA", "01J8Z3M4Q5R6S7T8V9WXBBBBBB", "01J8Z3M4Q5R6
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    monkeypatch.chdir(folder)
-    yield folder
-    monkeypatch.undo()
-    time.tzset()
+def project(shop: Path, utc: None) -> Path:
+    return shop
 
 
 def write(project: Path) -> Path:

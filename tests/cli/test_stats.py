@@ -26,13 +26,8 @@ HOSTILE = "a\x1b]0;owned\x07\u202emodel \ud800 [bold]検索[/bold]"
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    monkeypatch.chdir(folder)
-    return folder
+def project(shop: Path) -> Path:
+    return shop
 
 
 class Session:
