@@ -9,109 +9,20 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ledger_events import a_start, an_end
+from indexed_ledger import Ledger, answers
 
-from pi_intent.events import FileChange, OutcomePatch
-from pi_intent.ids import ulid
 from pi_intent.ledger.calls import read_ledger
-from pi_intent.ledger.entries import CallEntry, DoneEntry, parse_entry, reread_call, reread_done
+from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.index import Filter, open_index
 from pi_intent.ledger.index.place import NAME, drop_index
-from pi_intent.ledger.keys import Digester
-from pi_intent.ledger.record import Recorder, SessionInfo, seal, timestamp
 from pi_intent.ledger.segment import Segment
 from pi_intent.past import PastCall
-from pi_intent.protocols import CallContext, Settlement
-from pi_intent.redaction import Redactor
-
-CONTEXT = CallContext(turn=1, policy="require", profile="lean", bytes_in=10)
-NOON = 1_896_091_200.0
-
-
-class Ledger:
-    """Makes the lines of segments, and puts them where the reader looks for them."""
-
-    def __init__(self, root: Path, seed: int = 0) -> None:
-        self.root = root
-        self.random = random.Random(seed)
-        self.now = NOON
-        self.recorder = Recorder(Redactor(b"k" * 32, {}), Digester(b"k" * 32), project=("/p",), cwd="/p")
-        (root / "ledger").mkdir(parents=True, exist_ok=True)
-
-    def path(self, session: str, writer: str) -> Path:
-        return self.root / "ledger" / f"{session}.{writer}.jsonl"
-
-    def session(self, session: str, writer: str) -> bytes:
-        info = SessionInfo(session=session, host="tau", agent="main", cwd="/p", version="0")
-        return self._line(self.recorder.session(info, record_id=self.id(), ts=self.ts(), writer=writer, pid=1))
-
-    def id(self) -> str:
-        return ulid(int(self.now * 1000), self.random.randbytes(10))
-
-    def ts(self) -> str:
-        self.now += 1.5
-        return timestamp(self.now)
-
-    def call(self, call_id: str, session: str, **more: Any) -> bytes:
-        number = self.random.randrange(1000)
-        start = a_start(
-            **{
-                "call_id": call_id,
-                "session_id": session,
-                "seq": number,
-                "tool_name": self.random.choice(["bash", "read", "mcp__x"]),
-                "intent": self.random.choice(["Look at \x1b[31mthe\nparser", f"Stop after {number}", None]),
-                "rationale": self.random.choice([None, "because  of Straße"]),
-                "args": self.random.choice([{"command": "ls -l"}, {"path": "src/a.py", "content": "x"}, {}]),
-                "flags": self.random.choice([(), ("copied",)]),
-            }
-            | more
-        )
-        return self._line(self.recorder.call(start, CONTEXT, ts=self.ts(), head=None))
-
-    def done(self, call_id: str, **more: Any) -> bytes:
-        status = self.random.choice(["ok", "ok", "error", "rejected"])
-        change = (FileChange(path="src/b.py", op="modify", pre="hmac:0", post=None),)
-        end = an_end(
-            **{
-                "call_id": call_id,
-                "session_id": "s",
-                "seq": 0,
-                "status": status,
-                "is_error": status != "ok",
-                "facts": self.random.choice([None, "exit 1"]),
-                "outcome": self.random.choice([None, "Stops now"]),
-                "outcome_patch": self.random.choice([None, OutcomePatch(from_="a", to="b")]),
-                "files": self.random.choice([(), change, change * 300]),
-                "codes": ("intent_missing",) if status == "rejected" else (),
-            }
-            | more
-        )
-        settlement = Settlement(status=status, is_error=status != "ok", error="1 failed", ran_args={"path": "q"})
-        return self._line(self.recorder.done(end, settlement, ts=self.ts(), bytes_in=None, withheld=False))
-
-    def _line(self, record: str) -> bytes:
-        return seal(record, "")[0]
-
-
-def answers(root: Path) -> dict[str, Any]:
-    """Everything that the index says."""
-    with open_index(root) as index:
-        return {
-            "calls": [*index.calls()],
-            "sessions": index.sessions(),
-            "problems": [(problem.path, problem.line, problem.text) for problem in index.problems()],
-            "others": index.others(),
-            "past": [*index.past()],
-            "counts": index.counts(),
-        }
 
 
 def truth(root: Path) -> dict[str, Any]:
@@ -475,128 +386,3 @@ def test_what_was_removed_from_the_ledger_does_not_linger_in_the_index(tmp_path:
     ledger.path("s", "x").unlink()
     answers(tmp_path)
     assert b"obody must know this" not in (tmp_path / NAME).read_bytes()
-
-
-def fits(**asked: Any) -> Callable[[Path], list[str]]:
-    def ask(root: Path) -> list[str]:
-        with open_index(root) as index:
-            wanted = Filter(**asked)
-            calls = [call.id for call in index.calls(wanted)]
-            assert sum(index.counts(wanted).values()) == len(calls)
-            assert [call.id for call in index.calls(wanted, limit=3)] == calls[-3:]
-            assert [call.id for call in index.past(wanted)] == calls
-            return calls
-
-    return ask
-
-
-@pytest.fixture
-def told(tmp_path: Path) -> Path:
-    """Five calls, named by their ids."""
-    ledger = Ledger(tmp_path)
-    edit = {"tool_name": "edit", "args": {"path": "src/pay.py"}, "intent": "Stop after (three) attempts"}
-    bash = {"tool_name": "bash", "args": {"command": "pytest -q\n x"}, "intent": "Verify ÜBUNG", "rationale": "a log"}
-    fetch = {"tool_name": "get-page", "tool_source": "web", "args": {"url": "u"}, "intent": None}
-    clean: dict[str, Any] = {"files": (), "facts": None, "outcome": None, "outcome_patch": None, "codes": ()}
-    lines = [
-        ledger.session("s", "w"),
-        ledger.call("A" * 26, "s", **edit),
-        ledger.done("A" * 26, **clean | {"files": (FileChange(path="src/pay.py", op="modify"),)}),
-        ledger.call("B" * 26, "s", **bash),
-        ledger.done("B" * 26, **clean | {"status": "error", "facts": "exit 1"}),
-        ledger.call("C" * 26, "t", **fetch),
-        ledger.done(
-            "C" * 26,
-            **clean
-            | {"status": "ok", "outcome": "Got a page", "files": (FileChange(path="out/a.html", op="create"),)},
-        ),
-        ledger.call("D" * 26, "t", **bash | {"rationale": None}),
-    ]
-    ledger.path("s", "w").write_bytes(b"".join(lines))
-    return tmp_path
-
-
-@pytest.mark.parametrize(
-    ("asked", "found"),
-    [
-        ({}, "ABCD"),
-        ({"session": "t"}, "CD"),
-        ({"tool": lambda name, source: name == "edit" or source == "web"}, "AC"),
-        ({"path": lambda path: path.endswith((".py", ".html"))}, "AC"),
-        ({"path": lambda path: path == "src/pay.py"}, "A"),
-        ({"outcomes": frozenset({"open"})}, "D"),
-        ({"outcomes": frozenset({"running"})}, ""),
-        ({"outcomes": frozenset({"open", "error"})}, "BD"),
-        ({"since": "9999"}, ""),
-        ({"since": "2030-01-31T12:00:05"}, "BCD"),
-        ({"grep": "(three)"}, "A"),
-        ({"grep": r"\(THREE\)"}, "A"),
-        ({"grep": "übung"}, "BD"),
-        ({"grep": "ü[B]ung"}, "BD"),
-        ({"grep": "pytest -q ⏎ x"}, "BD"),
-        ({"grep": "^verify"}, "BD"),
-        ({"grep": r"\Averify"}, "BD"),
-        ({"grep": "exit 1$"}, "B"),
-        ({"grep": r"log\Z"}, "B"),
-        ({"grep": "got.a|attempts"}, "AC"),
-        ({"grep": "[^a]log"}, "B"),
-        ({"grep": r"g\s+p"}, ""),
-        ({"grep": ""}, "ABCD"),
-        ({"grep": "^$"}, ""),
-        ({"grep": "verify", "session": "t", "outcomes": frozenset({"open"})}, "D"),
-        ({"grep": "verify", "tool": lambda name, source: name == "edit"}, ""),
-    ],
-)
-def test_filters_combine(asked: dict[str, Any], found: str, told: Path) -> None:
-    assert fits(**asked)(told) == [letter * 26 for letter in found]
-
-
-def test_a_call_is_found_by_what_it_may_be_named(told: Path) -> None:
-    with open_index(told) as index:
-        assert index.named("A" * 26) == ["A" * 26]
-        assert index.named("aaaa") == ["A" * 26]
-        assert index.named("%") == index.named("_") == index.named("x") == []
-        assert len(index.named("call_1")) == 4
-        assert index.of_message("s", "g-1") == ["A" * 26, "B" * 26]
-        found = index.one("B" * 26)
-        assert found is not None
-        call, places = found
-        assert [(place.kind, place.line) for place in places] == [("call", 4), ("done", 5)]
-        lines = places[0].path.read_bytes().splitlines()
-        assert [place.raw for place in places] == lines[3:5]
-        assert call == read_ledger(told).calls[1]
-        assert index.one("nobody") is None
-
-
-def test_no_secret_reaches_the_index(tmp_path: Path) -> None:
-    canary = "ghp_0123456789abcdefABCDEF0123456789abcd"
-    ledger = Ledger(tmp_path)
-    texts = dict.fromkeys(("intent", "rationale"), f"Use {canary}")
-    lines = [
-        ledger.session("s", "w"),
-        ledger.call("A" * 26, "s", **texts, args={"command": f"echo {canary}", "path": canary}),
-        ledger.done("A" * 26, facts=canary, outcome=canary, files=(FileChange(path=f"src/{canary}", op="create"),)),
-    ]
-    ledger.path("s", "w").write_bytes(b"".join(lines))
-    answers(tmp_path)
-    assert canary.encode() not in (tmp_path / NAME).read_bytes()
-
-
-ODD_VALUES = [
-    *(1, 1.0, True, "1", "x", None, [], {}, 10**30, float("nan"), ["a"], -0.0),
-    *([{"more": 1}], [{"path": "p", "op": "modify", "z": 1}], {"from": "a", "to": "b", "z": 1}),
-]
-
-
-def test_an_entry_that_is_read_again_is_the_one_that_was_checked(tmp_path: Path) -> None:
-    ledger = Ledger(tmp_path)
-    compared = 0
-    for line in (ledger.call("a", "s"), ledger.done("a")):
-        record = json.loads(line)
-        for changed in (json.dumps(record | {name: value}).encode() for name in record for value in ODD_VALUES):
-            entry = parse_entry(changed)
-            if isinstance(entry, CallEntry | DoneEntry):
-                again = reread_call(changed) if isinstance(entry, CallEntry) else reread_done(changed)
-                assert repr(again) == repr(entry)
-                compared += 1
-    assert compared > 100
