@@ -9,11 +9,15 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from opentelemetry import trace
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceRequest,
     ExportTraceServiceResponse,
 )
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from pi_intent.tracing import own_provider
 
@@ -134,6 +138,17 @@ def receiving_ours(environ: Any) -> Iterator[Receiver]:
         environ.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", receiver.url)
         yield receiver
         end_provider()
+
+
+@contextmanager
+def host_provider(patch: Any) -> Iterator[InMemorySpanExporter]:
+    """Have a host set up a provider of its own, and yield what it gets; `patch` is a `monkeypatch`."""
+    exporter = InMemorySpanExporter()
+    provider = TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    patch.setattr(trace, "_TRACER_PROVIDER", provider)
+    yield exporter
+    provider.shutdown()
 
 
 def end_provider() -> None:

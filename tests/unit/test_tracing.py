@@ -14,10 +14,8 @@ from typing import Any
 
 import pytest
 from opentelemetry import trace
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from otlp_receiver import Receiver, end_provider, receiving_ours
+from otlp_receiver import Receiver, end_provider, host_provider, receiving_ours
 
 from pi_intent.events import FileChange, OutcomePatch
 from pi_intent.pipeline import CallRequest, OpenCall
@@ -59,12 +57,8 @@ def received(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
 @pytest.fixture
 def hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     """A provider that the host has set up, and what it got."""
-    exporter = InMemorySpanExporter()
-    provider = TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
-    yield exporter
-    provider.shutdown()
+    with host_provider(monkeypatch) as exporter:
+        yield exporter
 
 
 class Sessions:

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 from opentelemetry import trace
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
-from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from otlp_receiver import Receiver, receiving_ours
+from otlp_receiver import Receiver, host_provider, receiving_ours
 from pydantic_ai import Agent
 from pydantic_ai.capabilities.instrumentation import Instrumentation
 from pydantic_ai.models.instrumented import InstrumentationSettings
@@ -36,12 +35,8 @@ def received(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
 @pytest.fixture
 def provided(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
     """What the application's own provider got."""
-    exporter = InMemorySpanExporter()
-    provider = TracerProvider(shutdown_on_exit=False)
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr(trace, "_TRACER_PROVIDER", provider)
-    yield exporter
-    provider.shutdown()
+    with host_provider(monkeypatch) as exporter:
+        yield exporter
 
 
 def add(a: int, b: int) -> int:
