@@ -36,24 +36,23 @@ class Survey:
 
     offers: tuple[Offer, ...]
     elsewhere: int
-    foreign: int
 
 
 def survey(environ: Mapping[str, str], folders: tuple[str, ...]) -> Survey:
     """Look through the usual places for sessions in a project's folders. Never raises on what it finds."""
     inside = lru_cache(maxsize=1024)(lambda cwd: is_inside(cwd, folders))
     found: list[Offer] = []
-    elsewhere = foreign = 0
+    elsewhere = 0
     for place in usual_places(environ):
         for path in session_files(place.folder):
             offer = offer_of(path)
             if offer is None:
-                foreign += 1
-            elif offer.cwd is not None and inside(offer.cwd):
+                continue
+            if offer.cwd is not None and inside(offer.cwd):
                 found.append(offer)
             else:
                 elsewhere += 1
-    return Survey(offers=tuple(found), elsewhere=elsewhere, foreign=foreign)
+    return Survey(offers=tuple(found), elsewhere=elsewhere)
 
 
 def offer_of(path: Path) -> Offer | None:
