@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -56,15 +57,14 @@ def write(name, room=None):
     return size
 
 size = write("whole00")
-signals = set()
+print(size)
 for room in range(int(sys.argv[3]), size, 4):
     child = os.fork()
     if child == 0:
         write(f"at-{room:04d}", room)
         os._exit(0)
     status = os.waitpid(child, 0)[1]
-    signals.add(os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0)
-print(size, *signals)
+    print(os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0, child)
 """
 
 
@@ -73,23 +73,29 @@ def test_a_process_that_dies_within_a_record_leaves_all_before_it(tmp_path: Path
     """Every fourth byte: that each one is read right is for the tests of reading, this is about the processes."""
     command = (sys.executable, "-B", "-c", DIES_AT, str(tmp_path), str(Path(__file__).parents[1]), str(first))
     done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
-    size, *signals = map(int, done.stdout.split())
+    size, *told = map(int, done.stdout.split())
+    signals, processes = told[::2], told[1::2]
     assert signal.SIGKILL in signals
     assert set(signals) <= {signal.SIGKILL, 0}  # one that lacks nothing but the last line feed ends by itself
     found = [segment for segment in read_segments(tmp_path) if isinstance(segment, Segment)]
     segments = {segment.path.name[:7]: segment for segment in found}
     whole = segments.pop("whole00").path.read_bytes().splitlines(keepends=True)
-    ends = [len(b"".join(whole[: count + 1])) for count in range(len(whole))]
+    ends_of_whole = [len(b"".join(whole[: count + 1])) for count in range(len(whole))]
+    pid_of_whole = json.loads(whole[0])["pid"]
     rooms = range(first, size, 4)
     assert sorted(segments) == [f"at-{room:04d}" for room in rooms]
-    for room in rooms:
+    begun = set()
+    for room, process in zip(rooms, processes, strict=True):
+        # The first record states the process, whose number may have fewer or more digits.
+        shift = len(str(process)) - len(str(pid_of_whole))
+        ends = [end + shift for end in ends_of_whole]
         segment = segments[f"at-{room:04d}"]
-        assert segment.path.stat().st_size == room
+        assert segment.path.stat().st_size == min(room, ends[-1])
         verdict = check_lines(segment.lines(), running=segment.running)
         records = sum(end - 1 <= room for end in ends)
-        torn = room not in (0, *ends)
+        torn = room < ends[-1] and room not in (0, *ends)
+        begun |= {f"at-{room:04d}"} if room >= ends[1] - 1 else set()
         assert (verdict.first, verdict.records, verdict.torn_lines) == (None, records, torn), room
     reading = read_ledger(tmp_path)
-    ids = {f"at-{room:04d}" for room in rooms if room >= ends[1] - 1}
-    assert {call.id for call in reading.calls} == {"whole00", *ids}
+    assert {call.id for call in reading.calls} == {"whole00", *begun}
     assert {call.state for call in reading.calls} == {"open", "settled"}
