@@ -2,6 +2,7 @@
 
 PiIntentError
 ├── IntentRejected      a call was read and refused; str() is the text for the model
+├── CallDenied          a call was not let through; str() is the text for the model
 ├── InjectionSkipped    a schema cannot carry our properties; .reason says why
 ├── EventError          a text is not an event of ours
 ├── SettingsError       a settings file or variable cannot be used
@@ -51,6 +52,10 @@ around it mean · `too_deep`: the schema is nested too deeply to be walked.
 
 class PiIntentError(Exception):
     """The root of everything raised on purpose; `str()` is one sentence for whoever must act."""
+
+
+class CallDenied(PiIntentError):
+    """A call was not let through, and nothing ran; `str()` is the text for the model."""
 
 
 class IntentRejected(PiIntentError):

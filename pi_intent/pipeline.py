@@ -21,7 +21,7 @@ from pi_intent.events import (
     ToolExecutionUpdate,
     ToolIntentUpdate,
 )
-from pi_intent.protocols import CallContext, Journal, Settlement
+from pi_intent.protocols import CallContext, Decision, Journal, Settlement
 from pi_intent.sinks import FanOut
 from pi_intent.types import Code, Flag, Host, IntentCall, JSONObject, JSONValue, Policy, Profile, Status
 
@@ -91,6 +91,20 @@ class OpenCall:
         """Tell the answer to what was asked."""
         if not self.settled:
             self._pipeline.decided(self.start, approved=approved, by=by, note=note)
+
+    def record(self, decision: Decision) -> None:
+        """Have the ledger keep that somebody is asked, or what was decided.
+
+        Raises `LedgerError` where a strict ledger cannot: then the call is settled as denied.
+        """
+        journal = self._pipeline.journal
+        if journal is None or self.settled:
+            return
+        try:
+            journal.decided(decision)
+        except LedgerError as veto:
+            self.settle(failure("denied", str(veto)))
+            raise
 
     def settle(self, settlement: Settlement) -> None:
         """Tell how the call ended, if nobody has yet. Never raises and awaits nothing."""

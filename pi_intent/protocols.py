@@ -6,7 +6,7 @@ The values that are made for every call are named tuples: a frozen dataclass tak
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from pi_intent.events import FileChange, OutcomePatch, ToolEvent, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.types import Code, JSONObject, Policy, Profile, Status
@@ -54,15 +54,43 @@ class Settlement(NamedTuple):
     ran_args: JSONObject | None = None
 
 
+DecidedBy = Literal["person", "grant", "permission", "nobody", "failure", "cancelled"]
+"""`person`: was asked · `grant`: a person approved this exact call before, for the session · `permission`: a setting or
+a checker governs what the tool touches · `nobody`: nobody could be asked · `failure`: asking failed · `cancelled`: the
+call ended while somebody was asked."""
+
+
+class Decision(NamedTuple):
+    """What came of asking about a call; `approved` is None while it waits.
+
+    `number` counts the questions on one call from 1; `reasons` say why it was asked about; `digest` names the exact
+    call, under the ledger's key; `shown` is what was on the person's screen; `note` is what the model was told.
+    """
+
+    call_id: str
+    number: int
+    reasons: tuple[str, ...]
+    digest: str | None = None
+    approved: bool | None = None
+    by: DecidedBy | None = None
+    scope: Literal["once", "session"] | None = None
+    note: str | None = None
+    shown: str | None = None
+
+
 class Journal(Protocol):
     """The ledger's side of one session.
 
     - `opened` is called once a call, before the tool runs, and returns when the record is in the kernel's hands.
       It raises `LedgerError` under `strict` only: the call is then vetoed. Otherwise it never raises.
     - `closed` is called once for each opened call, also while a task is being cancelled, and never raises.
-    - Neither awaits, sleeps or starts a thread.
+    - `decided` is called between the two, whenever somebody is asked and whenever that is decided. It raises
+      `LedgerError` under `strict` only: the call is then vetoed.
+    - None of them awaits, sleeps or starts a thread.
     """
 
     def opened(self, start: ToolExecutionStart, context: CallContext) -> None: ...
+
+    def decided(self, decision: Decision) -> None: ...
 
     def closed(self, end: ToolExecutionEnd, settlement: Settlement) -> None: ...

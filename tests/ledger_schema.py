@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 SCHEMA: dict[str, Any] = json.loads((Path(__file__).parents[1] / "docs" / "ledger.schema.json").read_text("utf-8"))
 _OF_KIND = {
     kind: Draft202012Validator({"$ref": f"#/$defs/{kind}", "$defs": SCHEMA["$defs"]})
-    for kind in ("session", "call", "done")
+    for kind in ("session", "call", "done", "decision")
 }
 
 

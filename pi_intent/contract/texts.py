@@ -20,7 +20,7 @@ class ModelTexts:
     `fields` maps `"lean intent"`, `"full rationale"`, … to a schema description ("" for none); `rejections`
     maps a part of a rejection to its template; `added` and `snippets` map a tool to what we add to the host's
     description and prompt snippet; `section` is (title, body) of the system prompt's section; `narrowing` limits
-    a host's advice to do many things in one call.
+    a host's advice to do many things in one call; `consent` maps why a call was not let through to its template.
     """
 
     fields: Mapping[str, str]
@@ -29,6 +29,7 @@ class ModelTexts:
     snippets: Mapping[str, str]
     section: tuple[str, str]
     narrowing: str
+    consent: Mapping[str, str]
 
     def __post_init__(self) -> None:
         for profile in ("lean", "full"):
@@ -73,6 +74,7 @@ def parse_texts(files: Mapping[str, str], tools: tuple[str, ...]) -> ModelTexts:
             snippets={tool: files[f"{tool}-snippet.md"].strip() for tool in tools},
             section=(guidelines["title"], guidelines["section"]),
             narrowing=guidelines["narrowing"],
+            consent=parse_sections(files["consent.md"]),
         )
     except KeyError as error:
         raise PiIntentError(f"tool_descriptions lacks {error.args[0]!r}: reinstall pi-intent") from error

@@ -6,33 +6,13 @@ import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, get_args
 
 from pi_intent.gates.git_dangers import git_dangers
+from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
 from pi_intent.gates.paths import word_outside
 from pi_intent.gates.programs import program_dangers
 from pi_intent.gates.script import Command, Script, Unknown, Word
 from pi_intent.word_sets import word_set
-
-DangerKind = Literal[
-    "deletes",
-    "git_history",
-    "publishes",
-    "network",
-    "installs",
-    "privileges",
-    "system",
-    "secrets",
-    "runs_fetched",
-    "opaque",
-    "recipe",
-    "outside_project",
-    "infra",
-]
-"""What a person can name in the settings. `opaque` is code or a script that is not in the command; `recipe` is what a
-build tool or a package's script runs."""
-
-DANGER_KINDS: tuple[DangerKind, ...] = get_args(DangerKind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pi_intent.errors import LedgerError
 from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
-from pi_intent.protocols import CallContext, Settlement
+from pi_intent.protocols import CallContext, Decision, Settlement
 
 
 class NoLedger:
@@ -15,6 +15,10 @@ class NoLedger:
         self._strict = strict
 
     def opened(self, start: ToolExecutionStart, context: CallContext) -> None:
+        if self._strict:
+            raise LedgerError(self._reason)
+
+    def decided(self, decision: Decision) -> None:
         if self._strict:
             raise LedgerError(self._reason)
 

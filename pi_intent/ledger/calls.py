@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from pi_intent.ledger.entries import CallEntry, DoneEntry, OtherEntry, SessionEntry, repeated
+from pi_intent.ledger.entries import CallEntry, DecisionEntry, DoneEntry, OtherEntry, SessionEntry, repeated
 from pi_intent.ledger.naming import writer_of
 from pi_intent.ledger.reader import Problem, Record, Segment, read_segments
 
@@ -32,6 +32,8 @@ class LedgerCall:
     session: str = UNKNOWN
     call: CallEntry | None = None
     done: DoneEntry | None = None
+    decisions: tuple[DecisionEntry, ...] = ()
+    """What was asked about it and decided, in order."""
 
     @property
     def ts(self) -> str:
@@ -75,6 +77,7 @@ class Joining:
     problems: list[Problem] = field(default_factory=list)
     others: dict[tuple[int, str], int] = field(default_factory=dict)
     """Number of records that were skipped, by version and kind."""
+    _decisions: dict[str, list[DecisionEntry]] = field(default_factory=dict)
     _begun: set[str] = field(default_factory=set)
     _ended: set[str] = field(default_factory=set)
     _unfinished: dict[str, tuple[CallEntry, Segment]] = field(default_factory=dict)
@@ -90,10 +93,17 @@ class Joining:
         for call_id, (call, segment) in self._unfinished.items():
             end = self._ends.pop(call_id, None)
             if end is not None:
-                yield _settled(call, end[0], segment)
+                yield self._settled(call, end[0], segment)
             else:
                 state: CallState = "running" if segment.running else "open"
-                yield LedgerCall(id=call_id, state=state, path=segment.path, session=call.session, call=call)
+                yield LedgerCall(
+                    id=call_id,
+                    state=state,
+                    path=segment.path,
+                    session=call.session,
+                    call=call,
+                    decisions=tuple(self._decisions.pop(call_id, ())),
+                )
         owners = {entry.writer: entry.session for entry in self.sessions}
         for call_id, (done, segment) in self._ends.items():
             owner = owners.get(writer_of(segment.path.name), UNKNOWN)
@@ -117,16 +127,18 @@ class Joining:
                         waiting[done.id] = (waiting[done.id][0], done)
                     else:
                         self._ends[done.id] = (done, segment)
+                case Record(entry=DecisionEntry() as decision):
+                    self._decisions.setdefault(decision.id, []).append(decision)
                 case Record(entry=OtherEntry() as entry):
                     self.others[entry.v, entry.t] = self.others.get((entry.v, entry.t), 0) + 1
             while waiting and (first := next(iter(waiting.values())))[1] is not None:
                 del waiting[first[0].id]
-                yield _settled(first[0], first[1], segment)
+                yield self._settled(first[0], first[1], segment)
         for call, end in waiting.values():
             if end is None:
                 self._unfinished[call.id] = (call, segment)
             else:
-                yield _settled(call, end, segment)
+                yield self._settled(call, end, segment)
 
     def _is_first(self, known: set[str], entry: CallEntry | DoneEntry, record: Record) -> bool:
         """Whether a record is the first of its kind for its call; nothing in a ledger is replaced later."""
@@ -137,6 +149,13 @@ class Joining:
         known.add(entry.id)
         return True
 
-
-def _settled(call: CallEntry, done: DoneEntry, segment: Segment) -> LedgerCall:
-    return LedgerCall(id=call.id, state="settled", path=segment.path, session=call.session, call=call, done=done)
+    def _settled(self, call: CallEntry, done: DoneEntry, segment: Segment) -> LedgerCall:
+        return LedgerCall(
+            id=call.id,
+            state="settled",
+            path=segment.path,
+            session=call.session,
+            call=call,
+            done=done,
+            decisions=tuple(self._decisions.pop(call.id, ())),
+        )

@@ -110,6 +110,26 @@ class DoneEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionEntry:
+    """The `decision` record: somebody is asked about a call (`approved` is None), or what was decided."""
+
+    v: Literal[1]
+    t: Literal["decision"]
+    id: str
+    ts: str
+    number: int
+    reasons: tuple[str, ...]
+    digest: str | None
+    approved: bool | None
+    by: str | None
+    scope: str | None
+    note: str | None
+    shown: str | None
+    prev: str
+    hash: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OtherEntry:
     """A record of a kind or of a version that is not read here, as it stands."""
 
@@ -123,7 +143,8 @@ def repeated(entry: CallEntry | DoneEntry) -> str:
     return f"is another {entry.t} record of {entry.id} and was skipped"
 
 
-type Entry = SessionEntry | CallEntry | DoneEntry | OtherEntry
+type Known = SessionEntry | CallEntry | DoneEntry | DecisionEntry
+type Entry = Known | OtherEntry
 
 
 def _camel(name: str) -> str:
@@ -131,36 +152,36 @@ def _camel(name: str) -> str:
     return first + "".join(map(str.capitalize, rest))
 
 
-for _class in (SessionEntry, CallEntry, DoneEntry):
+for _class in (SessionEntry, CallEntry, DoneEntry, DecisionEntry):
     _class.__pydantic_config__ = {"alias_generator": _camel, "extra": "ignore"}  # type: ignore[union-attr]
 
-_KINDS = frozenset({"session", "call", "done"})
+_KINDS = frozenset({"session", "call", "done", "decision"})
 
 
 @cache
-def _adapter() -> TypeAdapter[SessionEntry | CallEntry | DoneEntry]:
+def _adapter() -> TypeAdapter[Known]:
     # Loaded where a line is checked: who looks at lines that were checked before does without, and is there sooner.
     from pydantic import Discriminator, TypeAdapter
 
     # Parsing and checking in one go: measured, this costs less than `json.loads` alone.
-    return TypeAdapter(Annotated[SessionEntry | CallEntry | DoneEntry, Discriminator("t")])
+    return TypeAdapter(Annotated[SessionEntry | CallEntry | DoneEntry | DecisionEntry, Discriminator("t")])
 
 
 def parse_entry(line: bytes) -> Entry | str:
     """Return what a line says, in the present shape whatever its own is, or a sentence on why it is no record."""
     try:
-        entry: SessionEntry | CallEntry | DoneEntry = _adapter().validator.validate_json(line)
+        entry: Known = _adapter().validator.validate_json(line)
         return entry
     except ValueError as error:
         return _older_or_other(line) or _reason(error)
 
 
-def entry_json(entry: CallEntry | DoneEntry) -> str:
+def entry_json(entry: Known) -> str:
     """Return a record as JSON text with the names that the ledger uses."""
     return _adapter().dump_json(entry, by_alias=True).decode()
 
 
-def entry_object(entry: CallEntry | DoneEntry) -> dict[str, Any]:
+def entry_object(entry: Known) -> dict[str, Any]:
     """Return a record as an object with the names that the ledger uses."""
     found: dict[str, Any] = _adapter().dump_python(entry, by_alias=True, mode="json")
     return found

@@ -15,7 +15,7 @@ from pi_intent.ledger.keys import Digester, load_key, redaction_key
 from pi_intent.ledger.location import LedgerLocation, find_ledger, make_private_folder, read_head
 from pi_intent.ledger.record import Recorder, SessionInfo, timestamp
 from pi_intent.ledger.segment import Segment
-from pi_intent.protocols import CallContext, Settlement
+from pi_intent.protocols import CallContext, Decision, Settlement
 from pi_intent.redaction import Redactor
 
 _COMMITS_NOTHING = frozenset({"read", "write", "edit"})
@@ -120,6 +120,19 @@ class SessionJournal:
                 self.look_at_head()
             segment.append(self._recorder.call(start, context, ts=timestamp(self._clock()), head=self._head))
         except Exception as error:  # a boundary: the promise of `Journal` holds for faults of ours, too
+            problem = self._lose(error)
+            if self._strict:
+                raise problem from error
+
+    def decided(self, decision: Decision) -> None:
+        """Record that somebody is asked, or what was decided. Raises `LedgerError` under `strict` only."""
+        context = self._calls.get(decision.call_id)
+        try:
+            record = self._recorder.decision(
+                decision, ts=timestamp(self._clock()), withheld=context is None or context.redact_args
+            )
+            self._ready().append(record)
+        except Exception as error:  # the boundary of `opened`
             problem = self._lose(error)
             if self._strict:
                 raise problem from error

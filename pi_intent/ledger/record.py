@@ -15,7 +15,7 @@ from pi_intent.contract.rows import PATHS
 from pi_intent.events import FileChange, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.keys import Digester
 from pi_intent.ledger.version import VERSION
-from pi_intent.protocols import CallContext, Settlement
+from pi_intent.protocols import CallContext, Decision, Settlement
 from pi_intent.redaction import WITHHELD, Redactor
 from pi_intent.types import JSONObject, JSONValue
 
@@ -228,6 +228,19 @@ class Recorder:
             f',"outcomePatch":{patch},"facts":{facts},"error":{error},"files":{self._files(end.files, withheld)}'
             f',"ranArgs":{ran_args},"bytesIn":{"null" if bytes_in is None else bytes_in}'
             f',"bytesOut":{settlement.bytes_out}}}'
+        )
+
+    def decision(self, decision: Decision, *, ts: str, withheld: bool) -> str:
+        """Return the record of a question about a call, or of what was decided."""
+        note = self._text(decision.note, OUTCOME_LIMIT, withheld)[0]
+        shown = self._text(decision.shown, INTENT_LIMIT, withheld)[0]
+        reasons = [self._text(reason, NAME_LIMIT, withheld)[0] for reason in decision.reasons]
+        approved = "null" if decision.approved is None else _flag(decision.approved)
+        return (
+            f'{{"v":{VERSION},"t":"decision","id":{self._call_id(decision.call_id)},"ts":"{ts}"'
+            f',"number":{decision.number},"reasons":[{",".join(reasons)}],"digest":{_quoted(decision.digest)}'
+            f',"approved":{approved},"by":{_quoted(decision.by)},"scope":{_quoted(decision.scope)},"note":{note}'
+            f',"shown":{shown}}}'
         )
 
     def _text(self, text: str | None, limit: int, withheld: bool = False) -> tuple[str, bool]:

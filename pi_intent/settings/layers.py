@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
-from typing import Any
+from typing import Any, Literal
 
+from pi_intent.gates.kinds import Match, Rule
+from pi_intent.gates.tiers import MODES, TIERS, AskMode, own_tier
 from pi_intent.settings.rules import Settings, ToolRule, days_of
 from pi_intent.settings.wording import Source, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
-_TOOL_KEYS = ("policy", "profile", "budget", "redact_args")
-_LOOKS = ("live", "checkpoints", "tracing")  # no matter of strictness, and so the user's alone
-KEYS = (*_TOOL_KEYS, "strict", *_LOOKS, "keep")
+_TOOL_KEYS = ("policy", "profile", "budget", "redact_args", "tier", "reason", "override", "check_in")
+_LOOKS = (
+    "live",
+    "checkpoints",
+    "tracing",
+    "consent",
+    "unattended",
+)  # no matter of strictness, and so the user's alone
+_GENERAL_KEYS = ("policy", "profile", "budget", "redact_args", "check_in")  # also of all tools
+KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +39,10 @@ class Layer:
     checkpoints: bool | None = None
     tracing: bool | None = None
     keep: str | None = None
+    ask: AskMode | None = None
+    check_in: tuple[Rule, ...] | None = None
+    consent: Literal["both", "literal"] | None = None
+    unattended: Literal["deny", "defer"] | None = None
     tools: tuple[ToolRule, ...] = ()
 
 
@@ -57,6 +70,8 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
         project = _without_looks(project, refused)
         settings = _raise(settings, project, origins, refused)
     idle = [sentence for layer in layers for sentence in _idle(layer, settings.tools + settings.floors)]
+    if settings.ask == "none":
+        idle += [sentence for layer in (*layers, *([project] if project else [])) for sentence in _unasked(layer)]
     return Merged(settings=settings, origins=origins, warnings=(*idle, *refused))
 
 
@@ -79,8 +94,16 @@ def _without_looks(project: Layer, warnings: list[str]) -> Layer:
         f"{project.source.where(key)} does not count: set it in your own config.toml."
         for key in _said(project, _LOOKS)
     ]
-    tools = tuple(replace(rule, profile=None) for rule in project.tools)
-    return replace(project, profile=None, live=None, checkpoints=None, tracing=None, tools=tools)
+    tools = tuple(
+        replace(rule, profile=None, reason=None, check_in=_unexplained(rule.check_in)) for rule in project.tools
+    )
+    looks: dict[str, Any] = dict.fromkeys(_LOOKS)
+    return replace(project, profile=None, check_in=_unexplained(project.check_in), tools=tools, **looks)
+
+
+def _unexplained(rules: tuple[Rule, ...] | None) -> tuple[Rule, ...] | None:
+    """Take the reasons off a project's rules: no text of a cloned repository stands where a person decides."""
+    return rules and tuple(replace(rule, reason=None) if isinstance(rule, Match) else rule for rule in rules)
 
 
 def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings: list[str]) -> Settings:
@@ -92,14 +115,23 @@ def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings
     # The settings the user made for single tools are above the general ones: a floor reaches those too. It also
     # leaves `policy` None where the host's default may be stricter than what the project asks for.
     general = ToolRule(
-        pattern="*", origin=path, policy=project.policy, budget=project.budget, redact_args=project.redact_args
+        pattern="*",
+        origin=path,
+        policy=project.policy,
+        budget=project.budget,
+        redact_args=project.redact_args,
+        check_in=project.check_in,
     )
+    raised.pop("check_in", None)  # the floor adds its rules
     settings = replace(settings, **raised, floors=(general,))
     warnings += _idle_in_project(project, project.source, ())
     for rule in project.tools:
         server, _, name = rule.pattern.rpartition("/")
         current = settings.for_tool(name, tool_source=server or None, watched=False)
-        now = {key: getattr(current, key) for key in _TOOL_KEYS}
+        now = {key: getattr(current, key) for key in ("policy", "profile", "budget", "redact_args", "check_in")}
+        tiered = current.tier
+        now["tier"] = own_tier(name, server or None) if tiered is None else tiered.tier
+        now["override"] = tiered is not None and tiered.override
         keys = ("tools", rule.pattern)
         raised = _stricter(_said(rule, _TOOL_KEYS), now, project.source, keys, warnings)
         origins |= {setting_path(*keys, key): path for key in raised}
@@ -113,7 +145,9 @@ def _stricter(
     """Return what is asked for above what holds now, and warn about what is below it."""
     raised = {}
     for key, value in asked.items():
-        if _height(key, value) > _height(key, now[key]):
+        if key == "check_in":
+            raised[key] = value  # adds to what is there
+        elif _height(key, value) > _height(key, now[key]):
             raised[key] = value
         elif _height(key, value) < _height(key, now[key]):
             warnings.append(
@@ -127,6 +161,10 @@ def _height(key: str, value: Any) -> float:
     match key:
         case "policy":
             return STRICTNESS[value]
+        case "ask":
+            return MODES.index(value)
+        case "tier":
+            return TIERS.index(value)
         case "keep":
             return days_of(value) or inf  # what was recorded is there for longer
         case _:
@@ -152,6 +190,15 @@ def _idle_in_scope(
         yield f'{source.where(setting_path(*path, "budget"))} {beside}: only "adaptive" counts rounds.'
     if table.profile is not None and policies <= {"derive", "omit", None}:
         yield f"{source.where(setting_path(*path, 'profile'))} {beside}: the tool's schema is left alone."
+
+
+def _unasked(layer: Layer) -> Iterator[str]:
+    for rule in layer.tools:
+        if rule.tier is not None and not rule.override:
+            yield (
+                f'{layer.source.where(setting_path("tools", rule.pattern, "tier"))} has no effect while ask is "none": '
+                'set ask to "exec", "write" or "all".'
+            )
 
 
 def _idle_in_project(table: Layer | ToolRule, source: Source, path: tuple[str, ...]) -> Iterator[str]:

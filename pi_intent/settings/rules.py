@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Literal
 
+from pi_intent.gates.kinds import Rule
+from pi_intent.gates.tiers import TIERS, AskMode, Tier, Tiered, own_tier
 from pi_intent.settings.wording import nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
@@ -34,6 +37,10 @@ class ToolRule:
     profile: Profile | None = None
     budget: int | None = None
     redact_args: bool | None = None
+    tier: Tier | None = None
+    reason: str | None = None
+    override: bool | None = None
+    check_in: tuple[Rule, ...] | None = None
 
     def matches(self, names: Iterable[str]) -> bool:
         """Whether the pattern covers one of a tool's names."""
@@ -56,6 +63,9 @@ class ToolSettings:
     profile: Profile
     budget: int
     redact_args: bool
+    tier: Tiered | None = None
+    """What is set of its tier; None where nothing is, and what its author declares holds."""
+    check_in: tuple[Rule, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +74,8 @@ class Settings:
 
     `policy` and `profile` are None where nobody chose and the host's default holds. `tools` are the user's rules,
     sources in ascending order of precedence. `floors` are the project's: they raise what the user's side says and
-    never lower it. `keep` says how long the ledger is kept: "forever", or such as "90d" or "12w". With `off` nothing
+    never lower it. `ask`, `check_in`, `consent` and `unattended` say when a person is asked before a call runs, what
+    they are shown, and what holds where nobody can be asked. `keep` says how long the ledger is kept: "forever", or such as "90d" or "12w". With `off` nothing
     of pi-intent may take part in the session.
     """
 
@@ -77,6 +88,10 @@ class Settings:
     checkpoints: bool = False
     tracing: bool = False
     keep: str = FOREVER
+    ask: AskMode = "none"
+    check_in: tuple[Rule, ...] = ()
+    consent: Literal["both", "literal"] = "both"
+    unattended: Literal["deny", "defer"] = "deny"
     tools: tuple[ToolRule, ...] = ()
     floors: tuple[ToolRule, ...] = ()
     off: bool = False
@@ -105,19 +120,34 @@ class Settings:
         policy = self.policy or _host_default(tool_source, watched)
         profile = self.profile or profile
         budget, redact_args = self.budget, self.redact_args
+        tier, reason, override, check_in = own_tier(tool_name, tool_source), None, False, self.check_in
+        is_set = False
         # Ascending, so that the most specific rule has the last word on each key; among equals the later source.
         for rule in sorted((rule for rule in self.tools if rule.matches(names)), key=lambda rule: rule.specificity):
             policy = rule.policy or policy
             profile = rule.profile or profile
             budget = rule.budget or budget
             redact_args = redact_args if rule.redact_args is None else rule.redact_args
+            is_set |= not (rule.tier is None and rule.override is None)
+            tier, reason = rule.tier or tier, rule.reason or reason
+            override = override if rule.override is None else rule.override
+            check_in += rule.check_in or ()  # every rule asks, not the most specific one alone
         # All that match, not the most specific: a narrow rule of a project must not shadow its own wider one either.
         for floor in (floor for floor in self.floors if floor.matches(names)):
             policy = stricter(policy, floor.policy or policy)
             budget = max(budget, floor.budget or budget)
             redact_args = redact_args or bool(floor.redact_args)
+            raised = max(tier, floor.tier or tier, key=TIERS.index)
+            is_set |= raised != tier or (bool(floor.override) and not override)
+            tier, override = raised, override or bool(floor.override)
+            check_in += floor.check_in or ()
         return ToolSettings(
-            policy="omit" if self.off else policy, profile=profile, budget=budget, redact_args=redact_args
+            policy="omit" if self.off else policy,
+            profile=profile,
+            budget=budget,
+            redact_args=redact_args,
+            tier=Tiered(tier, reason, override) if is_set else None,
+            check_in=tuple(dict.fromkeys(check_in)),
         )
 
     def unmatched(self, tool_names: Iterable[str]) -> tuple[str, ...]:

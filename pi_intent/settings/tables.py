@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, get_args
+from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
+from pi_intent.gates.kinds import Rule
+from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tier
+from pi_intent.settings.asking import check_ins
 from pi_intent.settings.layers import Layer
 from pi_intent.settings.rules import FOREVER, ToolRule, alike, days_of
 from pi_intent.settings.wording import Source, nearest, setting_path, shown
@@ -22,6 +25,10 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "policy": tuple(reversed(STRICTNESS)),
     "profile": get_args(Profile),
     "keep": (FOREVER,),
+    "ask": MODES,
+    "tier": TIERS,
+    "consent": ("both", "literal"),
+    "unattended": ("deny", "defer"),
 }
 _EXPECTED = {
     **{
@@ -32,6 +39,8 @@ _EXPECTED = {
     "budget": "a whole number from 1 to 100",
     "redact_args": "true or false",
     "strict": "true or false",
+    "override": "true or false",
+    "reason": "a text",
     "live": "true or false",
     "checkpoints": "true or false",
     "tracing": "true or false",
@@ -52,16 +61,25 @@ class _ToolTable(BaseModel):
     redact_args: bool | None = None
 
 
+class _OneTool(_ToolTable):
+    tier: Tier | None = None
+    reason: Annotated[str, Field(min_length=1, max_length=500)] | None = None
+    override: bool | None = None
+
+
 class _TopTable(_ToolTable):
     strict: bool | None = None
     live: bool | None = None
     checkpoints: bool | None = None
     tracing: bool | None = None
     keep: Annotated[str, AfterValidator(_age)] | None = None
+    ask: AskMode | None = None
+    consent: Literal["both", "literal"] | None = None
+    unattended: Literal["deny", "defer"] | None = None
 
 
-_TOOL_KEYS = tuple(_ToolTable.model_fields)
-_TOP_KEYS = (*_TopTable.model_fields, "tools")
+_TOOL_KEYS = (*_OneTool.model_fields, "check_in")
+_TOP_KEYS = (*_TopTable.model_fields, "check_in", "tools")
 
 
 def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tuple[Layer, list[str]]:
@@ -89,6 +107,10 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
         checkpoints=top.checkpoints,
         tracing=top.tracing,
         keep=top.keep,
+        ask=top.ask,
+        check_in=_check_ins(data, source, (), None, warnings),
+        consent=top.consent,
+        unattended=top.unattended,
         tools=tuple(_rules(data.get("tools"), source, typed, warnings)),
     )
     return layer, warnings
@@ -120,10 +142,12 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
                 warnings.append(
                     f"{source.where(setting_path(*path, key))} {_not_for_a_tool(key, pattern, said[key])}"
                 )
-            table = _checked(_ToolTable, said, source, path, typed, warnings)
+            table = _checked(_OneTool, said, source, path, typed, warnings)
+            rules = _check_ins(said, source, path, pattern, warnings)
         elif isinstance(said, str):
             # The short form: the sentence about a bad one names what was written, not `policy`.
-            table = _checked(_ToolTable, {"policy": said}, source, path, typed, warnings, short=True)
+            table = _checked(_OneTool, {"policy": said}, source, path, typed, warnings, short=True)
+            rules = None
         else:
             warnings.append(f"{where} is {shown(said)}, but must be {_EXPECTED['policy']}, or a table of settings.")
             continue
@@ -134,7 +158,19 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             profile=table.profile,
             budget=table.budget,
             redact_args=table.redact_args,
+            tier=table.tier,
+            reason=table.reason,
+            override=table.override,
+            check_in=rules,
         )
+
+
+def _check_ins(
+    data: Mapping[str, object], source: Source, path: tuple[str, ...], tool: str | None, warnings: list[str]
+) -> tuple[Rule, ...] | None:
+    if "check_in" not in data:
+        return None
+    return check_ins(data["check_in"], source.where(setting_path(*path, "check_in")), tool, warnings)
 
 
 def _not_for_a_tool(key: str, pattern: str, said: object) -> str:

@@ -378,7 +378,7 @@ def test_what_cannot_be_read_is_told_once_on_standard_error(project: Path) -> No
         writer.done()
     first, second = segments(project)
     lines = first.read_bytes().splitlines(keepends=True)
-    decision = b'{"v":1,"t":"decision","id":"x"}\n'
+    decision = b'{"v":1,"t":"remark","id":"x"}\n'
     first.write_bytes(b"".join([lines[0], b"torn\n", lines[2], *lines[3:], decision, b'{"v":1,"t":"ca']))
     result = log("--no-notes")
     assert result.exit_code == 0
@@ -387,7 +387,7 @@ def test_what_cannot_be_read_is_told_once_on_standard_error(project: Path) -> No
     assert result.stderr.splitlines() == [
         f"Not read: {first.name}, line 2, is not a record",
         f"Not read: {first.name}, line {len(lines) + 2}, was cut off while it was written",
-        "Skipped: 1 of the kind decision (version 1), which this pi-intent does not know",
+        "Skipped: 1 of the kind remark (version 1), which this pi-intent does not know",
     ]
     document = json.loads(log("--json").stdout)
     assert [(problem["path"], problem["line"]) for problem in document["problems"]] == [

@@ -254,7 +254,7 @@ def test_a_ledger_of_a_newer_version_is_written_beside_and_read_as_far_as_it_is_
     newer: list[dict[str, Any]] = [
         {"v": 2, "t": "session", "writer": {"of": "tomorrow"}},
         {"v": 2, "t": "call", "id": "b", "intent": ["in", "parts"]},
-        {"v": 1, "t": "decision", "id": "a", "by": "a person"},
+        {"v": 1, "t": "remark", "id": "a", "by": "a person"},
     ]
     content, prev = b"", ""
     for record in newer:
@@ -265,7 +265,7 @@ def test_a_ledger_of_a_newer_version_is_written_beside_and_read_as_far_as_it_is_
     run_call(journal_in(tmp_path, told), "c")
     reading = read_ledger(tmp_path)
     assert sorted((call.id, call.state) for call in reading.calls) == [("a", "settled"), ("c", "settled")]
-    assert reading.others == {(2, "session"): 1, (2, "call"): 1, (1, "decision"): 1}
+    assert reading.others == {(2, "session"): 1, (2, "call"): 1, (1, "remark"): 1}
     assert (reading.problems, told) == ([], [])
     assert path.read_bytes() == content
     assert_holds(tmp_path)

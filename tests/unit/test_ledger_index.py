@@ -83,7 +83,7 @@ def check(root: Path) -> None:
     assert answers(root) == expected
 
 
-ODD = [b"torn\n", b"\n", b'{"v":1,"t":"ca', b'{"v":2,"t":"x"}\n', b'{"v":1,"t":"decision"}\n', b"\r\n", b"\xff\n"]
+ODD = [b"torn\n", b"\n", b'{"v":1,"t":"ca', b'{"v":2,"t":"x"}\n', b'{"v":1,"t":"remark"}\n', b"\r\n", b"\xff\n"]
 
 
 def some_lines(ledger: Ledger, session: str, writer: str, calls: list[str], count: int) -> list[bytes]:

@@ -150,7 +150,7 @@ def test_unknown_kinds_and_newer_versions_are_kept_as_they_stand_and_counted(
     tmp_path: Path, lines: list[bytes]
 ) -> None:
     others: list[Any] = [
-        {"v": 1, "t": "decision", "id": "d"},
+        {"v": 1, "t": "remark", "id": "d"},
         {"v": 2, "t": "call", "new": [1]},
         {"v": 2, "t": "call"},
     ]
@@ -160,7 +160,7 @@ def test_unknown_kinds_and_newer_versions_are_kept_as_they_stand_and_counted(
     entries = [item.entry for item in Segment(path=path, running=False).read() if isinstance(item, Record)]
     assert entries[5:] == [OtherEntry(v=other["v"], t=other["t"], data=other) for other in others]
     reading = read_ledger(tmp_path)
-    assert reading.others == {(1, "decision"): 1, (2, "call"): 2}
+    assert reading.others == {(1, "remark"): 1, (2, "call"): 2}
     assert (len(reading.calls), reading.problems) == (2, [])
 
 

@@ -268,7 +268,7 @@ def test_a_newer_record_that_cannot_be_checked_is_not_called_good(path: Path, li
 
 
 def test_an_unknown_kind_of_this_version_holds(path: Path, lines: list[bytes]) -> None:
-    line, _ = seal('{"v":1,"t":"decision","id":"d"}', json.loads(lines[7])["hash"])
+    line, _ = seal('{"v":1,"t":"remark","id":"d"}', json.loads(lines[7])["hash"])
     assert check(path, [*lines, line]).holds
 
 

@@ -67,7 +67,20 @@ def test_without_any_source_the_defaults_hold(machine: Machine) -> None:
             policy=None, profile=None, budget=3, redact_args=False, strict=False, tools=(), floors=(), off=False
         ),
         origins=dict.fromkeys(
-            ["policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "tracing", "keep", "off"],
+            [
+                *(
+                    "policy",
+                    "profile",
+                    "budget",
+                    "redact_args",
+                    "check_in",
+                    "strict",
+                    "live",
+                    "checkpoints",
+                    "tracing",
+                ),
+                *("consent", "unattended", "keep", "ask", "off"),
+            ],
             "default",
         ),
         warnings=(),
@@ -124,6 +137,7 @@ def test_each_source_overrides_the_ones_before_it_key_by_key(machine: Machine) -
             "checkpoints": "default",
             "tracing": "default",
             "keep": "default",
+            **dict.fromkeys(("check_in", "consent", "unattended", "ask"), "default"),
             "off": "default",
             "tools.bash.policy": path,
             "tools.read.policy": "command line",
@@ -408,8 +422,10 @@ def test_a_project_has_no_say_in_the_profile_and_cannot_switch_us_off(machine: M
     assert loaded.warnings == (
         f"{path}: off cannot be set here; set PI_INTENT=off in the environment.",
         f"{path}: PI_INTENT is not a setting; "
-        "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tracing, keep, tools.",
-        f"{path}: tools.bash.off is not a setting of a tool; those are policy, profile, budget, redact_args.",
+        "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tracing, keep, ask, "
+        "consent, unattended, check_in, tools.",
+        f"{path}: tools.bash.off is not a setting of a tool; those are policy, profile, budget, "
+        "redact_args, tier, reason, override, check_in.",
         f"{path}: profile does not count: a project's file only sets how strict to be. "
         "Choose the profile in your own config.toml.",
         f"{path}: tools.bash.profile does not count: a project's file only sets how strict to be. "
@@ -609,7 +625,8 @@ POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
         (
             '"live screen" = 1',
             '"live screen" is not a setting; '
-            "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tracing, keep, tools.",
+            "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tracing, keep, ask, "
+            "consent, unattended, check_in, tools.",
         ),
         ('tools = "bash"', 'tools is "bash", but must be a table of tool names.'),
         ("[tools]\nbudget = 5", f"tools.budget is 5, but must be {POLICY_WORDS}, or a table of settings."),

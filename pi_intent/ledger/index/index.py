@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from pi_intent.ledger.calls import CallState, LedgerCall
-from pi_intent.ledger.entries import SessionEntry
+from pi_intent.ledger.entries import DecisionEntry, SessionEntry, parse_entry
 from pi_intent.ledger.index.filters import Filter, find
 from pi_intent.ledger.index.opening import open_database
 from pi_intent.ledger.index.place import drop_index
@@ -256,7 +256,20 @@ class Index:
             raise NotThere
         state: CallState = "settled" if done is not None else self._state(begun[0])
         path = self._path(begun[0] if call is not None else ended[0])
-        return LedgerCall(id=call_id, state=state, path=path, session=session, call=call, done=done)
+        return LedgerCall(
+            id=call_id,
+            state=state,
+            path=path,
+            session=session,
+            call=call,
+            done=done,
+            decisions=self._decisions(call_id),
+        )
+
+    def _decisions(self, call_id: str) -> tuple[DecisionEntry, ...]:
+        rows = self._database.execute("SELECT record FROM decision WHERE id = ? ORDER BY ts, rowid", (call_id,))
+        entries = [parse_entry(record.encode()) for (record,) in rows]
+        return tuple(entry for entry in entries if isinstance(entry, DecisionEntry))
 
     def _readable_lines(self) -> Lines:
         if self._lines is None:

@@ -9,7 +9,15 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator
 from itertools import batched
 
-from pi_intent.ledger.entries import CallEntry, DoneEntry, OtherEntry, SessionEntry, repeated
+from pi_intent.ledger.entries import (
+    CallEntry,
+    DecisionEntry,
+    DoneEntry,
+    OtherEntry,
+    SessionEntry,
+    entry_json,
+    repeated,
+)
 from pi_intent.ledger.index.rows import Row, call_row, call_texts, done_row, done_texts, session_row
 from pi_intent.ledger.index.schema import CALL_COLUMNS, DONE_COLUMNS
 from pi_intent.ledger.index.survey import File, Known, checksum, dated
@@ -103,6 +111,9 @@ class Reader:
                 case SessionEntry() as entry:
                     row = session_row(entry, (segment, line.number))
                     self._database.execute("INSERT INTO session VALUES (?,?,?,?,?,?)", row)
+                case DecisionEntry() as entry:
+                    decision = (entry.id, entry.ts, entry_json(entry))
+                    self._database.execute("INSERT INTO decision VALUES (?,?,?)", decision)
                 case OtherEntry() as entry:
                     self._count(entry)
                 case str(why):

@@ -1,0 +1,256 @@
+"""Hold a call up until a person has seen it, where something asks for that."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from copy import deepcopy
+from typing import NamedTuple
+
+from pi_intent.contract.rows import target_argument
+from pi_intent.contract.texts import ModelTexts
+from pi_intent.errors import CallDenied
+from pi_intent.gates.configured import Gated
+from pi_intent.gates.declared import Declarations
+from pi_intent.gates.evidence import gather
+from pi_intent.gates.history import History
+from pi_intent.gates.identity import identity
+from pi_intent.gates.question import Answer, Asker, Question
+from pi_intent.gates.rules import Reason, reasons_to_ask
+from pi_intent.gates.situation import Situation, Surroundings
+from pi_intent.gates.tiers import is_asked, tier_of
+from pi_intent.pipeline import OpenCall, failure
+from pi_intent.protocols import DecidedBy, Decision
+from pi_intent.types import JSONObject
+
+MOST_QUESTIONS = 3
+"""On one call, where its arguments change while somebody is asked."""
+
+MOST_GRANTS = 10_000
+MOST_PAST = 100
+"""Decisions of a session that are kept to be listed."""
+
+
+class Decided(NamedTuple):
+    """A decision of this session as it can be listed: the call it was about, in its literal words."""
+
+    action: str
+    reasons: tuple[str, ...]
+    approved: bool | None
+    by: DecidedBy | None
+    note: str | None
+
+
+class CheckIn:
+    """The check-ins of one session: what was approved for all of it, and what was decided.
+
+    `digest` makes the digests that stand in the ledger; `turn` lets one question at a time be asked.
+    """
+
+    def __init__(
+        self,
+        *,
+        texts: ModelTexts,
+        around: Surroundings,
+        history: History,
+        declared: Declarations,
+        turn: AbstractAsyncContextManager[object],
+        digest: Callable[[bytes], str],
+    ) -> None:
+        self.decided: list[Decided] = []
+        self._texts = texts
+        self._around = around
+        self._history = history
+        self._declared = declared
+        self._turn = turn
+        self._digest = digest
+        self._granted: dict[bytes, None] = {}
+
+    async def admit(
+        self,
+        opened: OpenCall,
+        arguments: JSONObject,
+        situation: Situation,
+        gated: Gated,
+        asker: Asker | None,
+        *,
+        misfit: str | None = None,
+    ) -> None:
+        """Return when a call with these arguments may run; they are those that the tool gets, literally.
+
+        Asks `asker`, None where nobody can be asked, if anything asks for that. Raises `CallDenied` with the text for
+        the model, and then the call is settled as denied; raises `LedgerError` where a strict ledger vetoes it.
+        """
+        if not self._reasons(opened, arguments, situation, gated):
+            return
+        async with self._turn:
+            for number in range(1, MOST_QUESTIONS + 1):
+                reasons = self._reasons(opened, arguments, situation, gated)
+                if not reasons:
+                    return
+                key = identity(situation.tool_name, situation.tool_source, situation.cwd, arguments)
+                if key is None:
+                    raise self._denied(opened, "unreadable")
+                if await self._is_approved(
+                    opened, arguments, situation, gated, asker, reasons, key, number=number, misfit=misfit
+                ):
+                    return
+        raise self._denied(opened, "changing")
+
+    def _reasons(
+        self, opened: OpenCall, arguments: JSONObject, situation: Situation, gated: Gated
+    ) -> tuple[Reason, ...]:
+        literal = _apart(arguments)
+        tiered = tier_of(
+            gated.tier or self._declared.tier(situation.tool_name, situation.tool_source),
+            situation.tool_name,
+            situation.tool_source,
+            literal,
+        )
+        found = []
+        if is_asked(gated.ask, tiered):
+            found.append(Reason(f"tier {tiered.tier}", tiered.reason or ""))
+        start = opened.start
+        found += reasons_to_ask(
+            gated.rules,
+            literal,
+            situation,
+            self._around,
+            stated=start.intent_source == "model",
+            notes=[note.text for note in self._history.notes_on(start)] if "noted" in gated.rules else (),
+        )
+        found += self._declared.reasons(literal, situation)
+        return tuple(found)
+
+    async def _is_approved(
+        self,
+        opened: OpenCall,
+        arguments: JSONObject,
+        situation: Situation,
+        gated: Gated,
+        asker: Asker | None,
+        reasons: tuple[Reason, ...],
+        key: bytes,
+        *,
+        number: int,
+        misfit: str | None,
+    ) -> bool:
+        """Ask about a call, and say whether exactly this one may run. False: what was approved is no longer so."""
+        start = opened.start
+        literal = _apart(arguments)
+        decision = Decision(
+            call_id=start.call_id,
+            number=number,
+            reasons=tuple(f"{reason.rule}: {reason.text}" if reason.text else reason.rule for reason in reasons),
+            digest=self._digest(key),
+        )
+        action = literal_action(situation.tool_name, literal)
+        if key in self._granted:
+            self._record(opened, action, decision._replace(approved=True, by="grant", scope="session"))
+            return True
+        if asker is None:
+            if gated.unattended == "defer":
+                self._record(opened, action, decision)
+                raise self._denied(opened, "deferred", reasons)
+            self._record(opened, action, decision._replace(approved=False, by="nobody"))
+            raise self._denied(opened, "nobody", reasons)
+        question = self._question(opened, literal, situation, gated, reasons, decision, misfit)
+        opened.ask(action)
+        opened.record(decision)
+        try:
+            answer = await asker.ask(question)
+        except Exception as error:  # a host's dialog may fail in its own ways
+            self._record(opened, action, decision._replace(approved=False, by="failure"))
+            raise self._denied(opened, "failed", reason=type(error).__name__) from error
+        except BaseException:  # the call is cancelled while somebody is asked
+            self._record(opened, action, decision._replace(approved=False, by="cancelled"))
+            raise
+        self._record(opened, action, _answered(decision, answer))
+        if not answer.approved:
+            raise self._denied(opened, "denied with a note" if answer.note else "denied", note=answer.note or "")
+        if identity(situation.tool_name, situation.tool_source, situation.cwd, arguments) != key:
+            return False
+        if answer.scope == "session" and len(self._granted) < MOST_GRANTS:
+            self._granted[key] = None
+        return True
+
+    def _question(
+        self,
+        opened: OpenCall,
+        literal: JSONObject,
+        situation: Situation,
+        gated: Gated,
+        reasons: tuple[Reason, ...],
+        decision: Decision,
+        misfit: str | None,
+    ) -> Question:
+        start, path = opened.start, literal.get("path")
+        both = gated.show == "both"
+        return Question(
+            call_id=start.call_id,
+            situation=situation,
+            arguments=literal,
+            reasons=reasons,
+            digest=decision.digest or "",
+            number=decision.number,
+            before=self._around.text(path) if situation.tool_name == "write" and isinstance(path, str) else None,
+            misfit=misfit,
+            intent=start.intent if both and start.intent_source == "model" else None,
+            rationale=start.rationale if both else None,
+            evidence=gather(
+                literal,
+                situation,
+                self._around,
+                tuple(self._history.calls),
+                rationale=start.rationale if both else None,
+                notes=[note.text for note in self._history.notes_on(start)] if both else (),
+            ),
+        )
+
+    def _record(self, opened: OpenCall, action: str, decision: Decision) -> None:
+        self.decided.append(Decided(action, decision.reasons, decision.approved, decision.by, decision.note))
+        del self.decided[:-MOST_PAST]
+        opened.record(decision)
+        if decision.approved is not None and decision.by is not None:
+            opened.decide(approved=decision.approved, by=decision.by, note=decision.note)
+
+    def _denied(self, opened: OpenCall, why: str, reasons: tuple[Reason, ...] = (), **words: str) -> CallDenied:
+        text = self._texts.consent[why].format_map(
+            {
+                "tool": opened.start.tool_name,
+                "reasons": ", ".join(dict.fromkeys(reason.rule for reason in reasons)),
+                **words,
+            }
+        )
+        opened.settle(failure("denied", text))
+        return CallDenied(text)
+
+
+def _answered(decision: Decision, answer: Answer) -> Decision:
+    return decision._replace(
+        approved=answer.approved,
+        by="person",
+        scope=answer.scope if answer.approved else None,
+        note=answer.note,
+        shown=answer.shown,
+    )
+
+
+def _apart(arguments: JSONObject) -> JSONObject:
+    """Copy the arguments for others to look at: the tool runs with the original."""
+    try:
+        return deepcopy(arguments)
+    except RecursionError:
+        return dict(arguments)
+
+
+def literal_action(tool_name: str, arguments: JSONObject) -> str:
+    """Return what a call does in its own literal words: the command, the file, or its arguments as JSON."""
+    target = target_argument(tool_name, arguments)
+    if isinstance(target, str):
+        return target if tool_name == "bash" else f"{tool_name} {target}"
+    try:
+        return f"{tool_name} {json.dumps(arguments, default=repr)}"
+    except (RecursionError, ValueError):
+        return tool_name

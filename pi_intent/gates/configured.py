@@ -1,0 +1,30 @@
+"""What is configured for the calls of one tool: all that the gates go by, from settings and from Python."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pi_intent.gates.kinds import Rule
+from pi_intent.gates.question import Show
+from pi_intent.gates.tiers import AskMode, TierOf
+
+Unattended = Literal["deny", "defer"]
+"""What becomes of a call that is to be asked about where nobody can be: refused, or kept as waiting."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gated:
+    """The gates before one tool. `rules` ask whatever the mode says."""
+
+    ask: AskMode = "none"
+    tier: TierOf | None = None
+    rules: tuple[Rule, ...] = ()
+    show: Show = "both"
+    unattended: Unattended = "deny"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether no call of the tool can ever be held up."""
+        # A declared tier may ask in every mode.
+        return self.ask == "none" and self.tier is None and not self.rules

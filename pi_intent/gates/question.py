@@ -1,0 +1,59 @@
+"""What a person is asked about one call, and what they can answer."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, Protocol
+
+from pi_intent.gates.evidence import Evidence
+from pi_intent.gates.rules import Reason
+from pi_intent.gates.situation import Situation
+from pi_intent.types import JSONObject
+
+Show = Literal["both", "literal"]
+"""Whether the person sees what the agent says beside what the call does."""
+
+Scope = Literal["once", "session"]
+"""`session`: this exact call again in this session, too."""
+
+
+class Question(NamedTuple):
+    """One call that waits for a person: the literal action first, and what is said of it after that.
+
+    `reasons` say why it is asked about; `before` is what stands in the file that a `write` would replace, None where
+    that is not known; `misfit` says why the tool may refuse the call anyway; `intent` and `rationale` are None where
+    the model gave none or the person wants to see the literal action alone. `digest` names exactly this call, for this
+    ledger; `number` counts the questions on one call from 1.
+    """
+
+    call_id: str
+    situation: Situation
+    arguments: JSONObject
+    reasons: tuple[Reason, ...]
+    digest: str
+    number: int = 1
+    before: str | None = None
+    misfit: str | None = None
+    intent: str | None = None
+    rationale: str | None = None
+    evidence: Evidence | None = None
+
+
+class Answer(NamedTuple):
+    """What a person said. `note` is for the model to read; `shown` what was on the screen, as it stood there."""
+
+    approved: bool
+    scope: Scope = "once"
+    note: str | None = None
+    shown: str | None = None
+
+
+class Asker(Protocol):
+    """A host's way to a person.
+
+    - `ask` waits for the answer, one question at a time; an answer that nobody gave (a dialog closed, a client that
+      went away) is a denial without a note.
+    - It may raise: the call is then denied, and the model is told that asking failed.
+    - It is cancelled with the call, and takes its dialog back then.
+    """
+
+    async def ask(self, question: Question) -> Answer: ...

@@ -1,0 +1,162 @@
+"""The rules that a person can name for being asked: each looks at the literal arguments of a call alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import NamedTuple
+
+from pi_intent.contract.rows import PATHS
+from pi_intent.gates.dangers import dangers_of
+from pi_intent.gates.kinds import DANGER_KINDS, Match, Rule, RuleWord, rule_name
+from pi_intent.gates.paths import outside_project
+from pi_intent.gates.script import Command, Script
+from pi_intent.gates.shell import read_command
+from pi_intent.gates.situation import Situation, Surroundings
+from pi_intent.types import JSONObject
+
+COMMANDS = ("command", "cmd", "script")
+"""What tools call the argument that a shell will read."""
+
+_LOOKS_AT_COMMANDS = frozenset({"dangers", "unclear", "outside", *DANGER_KINDS})
+_MOST_REASONS = 12
+
+
+class Reason(NamedTuple):
+    """Why somebody is asked: the rule, and the literal piece of the call that it found ('' for the whole call)."""
+
+    rule: str
+    text: str = ""
+
+
+def reasons_to_ask(
+    rules: Iterable[Rule],
+    arguments: JSONObject,
+    situation: Situation,
+    around: Surroundings,
+    *,
+    stated: bool,
+    notes: Iterable[str] = (),
+) -> tuple[Reason, ...]:
+    """Return why a call is to be asked about, each reason once, at most twelve; none where no rule finds anything.
+
+    `stated` says whether the model gave an intent, `notes` are the sentences of the quality notes on it. A rule that
+    cannot be worked out asks.
+    """
+    found: dict[Reason, None] = {}
+    for rule in rules:
+        try:
+            reasons = list(_found(rule, arguments, situation, around, stated, notes))
+        except Exception as error:  # fails toward asking, whatever it is
+            reasons = [Reason(rule_name(rule), f"it could not be worked out ({type(error).__name__})")]
+        found.update(dict.fromkeys(reasons))
+        if len(found) >= _MOST_REASONS:
+            break
+    return tuple(found)[:_MOST_REASONS]
+
+
+def script_of(arguments: JSONObject) -> tuple[Script, ...]:
+    """Return what the arguments of a call would have a shell run."""
+    texts = [arguments.get(name) for name in COMMANDS]
+    return tuple(_read(text) for text in texts if isinstance(text, str) and text.strip())
+
+
+@lru_cache(maxsize=8)
+def _read(text: str) -> Script:
+    return read_command(text)
+
+
+def paths_of(arguments: JSONObject) -> tuple[str, ...]:
+    """Return the files that the arguments of a call name."""
+    return tuple(path for name in PATHS if isinstance(path := arguments.get(name), str) and path)
+
+
+def _found(
+    rule: Rule,
+    arguments: JSONObject,
+    situation: Situation,
+    around: Surroundings,
+    stated: bool,
+    notes: Iterable[str],
+) -> Iterator[Reason]:
+    if isinstance(rule, Match):
+        yield from _matched(rule, arguments, situation)
+        return
+    if rule == "always" or (rule == "unstated" and not stated):
+        yield Reason(rule)
+    elif rule == "noted":
+        yield from (Reason(rule, note) for note in notes)
+    if rule == "outside" or (rule in ("outside_project", "dangers") and not _only_reads(situation)):
+        for path in paths_of(arguments):
+            if outside_project(path, situation.cwd, situation.project, resolve=around.resolve):
+                yield Reason("outside", path)
+    if rule in _LOOKS_AT_COMMANDS:
+        yield from _in_commands(rule, arguments, situation)
+
+
+def _only_reads(situation: Situation) -> bool:
+    return situation.tool_source is None and situation.tool_name == "read"
+
+
+def _in_commands(rule: RuleWord, arguments: JSONObject, situation: Situation) -> Iterator[Reason]:
+    wanted = {"outside": ("outside_project",), "dangers": DANGER_KINDS, "unclear": ()}.get(rule, (rule,))
+    for script in script_of(arguments):
+        for danger in dangers_of(script, cwd=situation.cwd, project=situation.project):
+            if danger.kind in wanted:
+                yield Reason("outside" if danger.kind == "outside_project" else danger.kind, danger.text)
+        # What nobody can read may be what any rule on commands looks for.
+        for unclear in script.unclear:
+            yield Reason("unclear", unclear.text)
+
+
+def _matched(rule: Match, arguments: JSONObject, situation: Situation) -> Iterator[Reason]:
+    if rule.tool is not None and not is_tool(rule.tool, situation.tool_name, situation.tool_source):
+        return
+    pieces = [""]
+    if rule.runs is not None:
+        words = rule.runs.split()
+        scripts = script_of(arguments)
+        pieces = [command.source for script in scripts for command in script.commands if _runs(command, words)]
+        pieces += [unclear.text for script in scripts for unclear in script.unclear]
+    if rule.path is not None:
+        paths = [path for path in paths_of(arguments) if _is_path(path, rule.path, situation)]
+        pieces = [f"{piece} {path}".strip() for piece in pieces for path in paths]
+    yield from (Reason(rule_name(rule), piece) for piece in pieces)
+
+
+def is_tool(pattern: str, tool_name: str, tool_source: str | None) -> bool:
+    """Say whether a name or glob covers a tool; - and _ are alike, as hosts and servers disagree on them."""
+    names = (tool_name,) if tool_source is None else (tool_name, f"{tool_source}/{tool_name}")
+    literal = pattern.replace("-", "_").replace("[", "[[]")
+    return any(fnmatchcase(name.replace("-", "_"), literal) for name in names)
+
+
+def _runs(command: Command, words: list[str]) -> bool:
+    if command.name is None:
+        return False
+    program = command.program
+    if program is None:  # only the run will tell what it is
+        return True
+    if not fnmatchcase(program, words[0].replace("[", "[[]")):
+        return False
+    left = list(words[1:])
+    for argument in command.arguments:
+        if left and (argument.text is None or fnmatchcase(argument.text, left[0].replace("[", "[[]"))):
+            del left[0]
+    return not left
+
+
+def _is_path(path: str, pattern: str, situation: Situation) -> bool:
+    root = (situation.project or situation.cwd).rstrip("/") + "/"
+    absolute = path if path.startswith("/") else f"{situation.cwd.rstrip('/')}/{path}"
+    kept: list[str] = []
+    for part in absolute.split("/"):
+        if part == "..":
+            kept = kept[:-1]
+        elif part not in ("", "."):
+            kept.append(part)
+    absolute = "/" + "/".join(kept)
+    relative = absolute[len(root) :] if absolute.startswith(root) else absolute
+    plain = pattern.replace("[", "[[]")
+    return any(fnmatchcase(each, plain) for each in (path, absolute, relative))

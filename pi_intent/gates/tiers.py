@@ -1,0 +1,63 @@
+"""How much a tool can do, as whoever supplies it declares: read, write or run. What nobody declares can do anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, NamedTuple, get_args
+
+from pi_intent.types import JSONObject
+
+Tier = Literal["read", "write", "exec"]
+"""`read` changes nothing · `write` changes files of the project · `exec` can do anything."""
+
+AskMode = Literal["none", "exec", "write", "all"]
+"""From which tier on a person is asked: never, `exec` alone, `write` and `exec`, every call."""
+
+TIERS: tuple[Tier, ...] = get_args(Tier)
+MODES: tuple[AskMode, ...] = get_args(AskMode)
+
+_OWN: dict[str, Tier] = {"read": "read", "write": "write", "edit": "write", "bash": "exec"}
+_ASKED: dict[AskMode, frozenset[Tier]] = {
+    "none": frozenset(),
+    "exec": frozenset({"exec"}),
+    "write": frozenset({"write", "exec"}),
+    "all": frozenset(TIERS),
+}
+
+
+class Tiered(NamedTuple):
+    """A tier with more to say: `reason` is shown to the person, `override` asks in every mode."""
+
+    tier: Tier
+    reason: str | None = None
+    override: bool = False
+
+
+type TierOf = Tier | Tiered | Callable[[JSONObject], Tier | Tiered]
+"""What is declared of a tool: one tier, or a function of its literal arguments."""
+
+
+def own_tier(tool_name: str, tool_source: str | None) -> Tier:
+    """Return the tier of a tool of which nobody declares anything."""
+    return _OWN.get(tool_name, "exec") if tool_source is None else "exec"
+
+
+def tier_of(declared: TierOf | None, tool_name: str, tool_source: str | None, arguments: JSONObject) -> Tiered:
+    """Return the tier of one call. Whatever is wrong with a declaration counts as `exec`.
+
+    Undeclared, a host's own read, write, edit and bash have theirs, and everything else is `exec`.
+    """
+    if declared is None:
+        return Tiered(own_tier(tool_name, tool_source))
+    if callable(declared):
+        try:
+            declared = declared(arguments)
+        except Exception as error:  # a function of somebody else's: it fails toward asking
+            return Tiered("exec", f"its tier could not be worked out: {type(error).__name__}")
+    found = declared if isinstance(declared, Tiered) else Tiered(declared)
+    return found if found.tier in TIERS else Tiered("exec", "its tier is none that there is")
+
+
+def is_asked(mode: AskMode, tiered: Tiered) -> bool:
+    """Say whether a call of this tier is asked about."""
+    return tiered.override or tiered.tier in _ASKED[mode]

@@ -1,0 +1,79 @@
+"""Check the rules by which a person wants to be asked: one that can never take effect is refused when it is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pi_intent.contract.rows import PATHS, ROWS
+from pi_intent.gates.kinds import ABOUT_COMMANDS, RULE_WORDS, Match, Rule
+from pi_intent.settings.wording import nearest, shown
+
+MOST_RULES = 256
+"""Of one list; a project chooses how many there are."""
+
+_MAX_TEXT = 500
+_MATCH_KEYS = ("tool", "runs", "path", "reason")
+_EXPECTED = "a rule by name, or a table of tool, runs, path and reason"
+
+
+def check_ins(value: object, where: str, tool: str | None, warnings: list[str]) -> tuple[Rule, ...] | None:
+    """Return the rules of a setting, and say what is wrong with those that do not count.
+
+    `value` is a list, or names with commas between them; `tool` is the tool that they are for, None for all tools.
+    """
+    if isinstance(value, str):
+        value = [word for part in value.split(",") if (word := part.strip())]
+    if not isinstance(value, list):
+        warnings.append(f"{where} is {shown(value)}, but must be a list; each is {_EXPECTED}.")
+        return None
+    if len(value) > MOST_RULES:
+        warnings.append(f"{where} has more than {MOST_RULES} rules; the others do not count.")
+    found: dict[Rule, None] = {}
+    for item in value[:MOST_RULES]:
+        fault = _fault(item, tool)
+        if fault is not None:
+            warnings.append(f"{where} holds {shown(item)}, {fault}")
+        elif isinstance(item, str):
+            found[item] = None  # type: ignore[index]  # it is one of the words
+        else:
+            found[Match(**{key: item.get(key) for key in _MATCH_KEYS})] = None
+    return tuple(found)
+
+
+def _fault(item: object, tool: str | None) -> str | None:
+    if isinstance(item, str):
+        if item not in RULE_WORDS:
+            guess = nearest(item, RULE_WORDS)
+            return "which is no rule; " + (
+                f'did you mean "{guess}"?' if guess else f"the rules are {', '.join(RULE_WORDS)}."
+            )
+        if tool is not None and item in ABOUT_COMMANDS and "command" not in _arguments(tool):
+            return f"which can find nothing: {tool} runs no command."
+        return None
+    if not isinstance(item, Mapping):
+        return f"but each must be {_EXPECTED}."
+    return next(_faults_of_match(item, tool), None)
+
+
+def _faults_of_match(item: Mapping[str, object], tool: str | None) -> Iterator[str]:
+    for key, value in item.items():
+        if key not in _MATCH_KEYS:
+            yield f"whose {shown(key)} is not known; there are tool, runs, path and reason."
+        elif not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
+            yield f"whose {key} must be a text."
+    if not any(key in item for key in ("tool", "runs", "path")):
+        yield "which says of no call that it is meant: give it a tool, runs or path."
+    if tool is not None and "tool" in item:
+        yield "whose tool is said by the table that it stands in: leave it out."
+    named = tool if tool is not None else item.get("tool")
+    if isinstance(named, str) and named in ROWS:
+        if "runs" in item and "command" not in _arguments(named):
+            yield f"which can find nothing: {named} runs no command."
+        if "path" in item and not _arguments(named) & set(PATHS):
+            yield f"which can find nothing: {named} names no file."
+
+
+def _arguments(tool: str) -> set[str]:
+    """What a tool of ours takes; of another one nothing is known, so it may take anything."""
+    row = ROWS.get(tool)
+    return {"command", *PATHS} if row is None else {*row.required, *row.optional}
