@@ -55,9 +55,9 @@ class Settlement(NamedTuple):
 
 
 DecidedBy = Literal["person", "grant", "permission", "nobody", "failure", "cancelled"]
-"""`person`: was asked · `grant`: a person approved this exact call before, for the session · `permission`: a setting or
-a checker governs what the tool touches · `nobody`: nobody could be asked · `failure`: asking failed · `cancelled`: the
-call ended while somebody was asked."""
+"""`person`: was asked · `grant`: a person approved this exact call before, for the session · `permission`: a setting
+or a checker governs what the tool touches · `nobody`: nobody could be asked · `failure`: asking failed · `cancelled`:
+the call ended while somebody was asked."""
 
 
 class Decision(NamedTuple):

@@ -23,6 +23,7 @@ from pi_intent.types import Host
 if TYPE_CHECKING:
     from pi_intent.channel import Channel
     from pi_intent.ledger.journal import SessionJournal
+    from pi_intent.ledger.keys import Digester
     from pi_intent.tracing.live import Tracing
 
 
@@ -73,6 +74,7 @@ class SessionRuntime:
             clock=time.monotonic_ns,
             new_id=new_id,
         )
+        self._digester: Digester | None = None
         self._said: set[str] = set()
         self._untold: list[str] = []
         self._thread = threading.get_ident()
@@ -169,6 +171,16 @@ class SessionRuntime:
         )
         if self.tracing is not None:
             self.pipeline.sinks.subscribe(self.tracing.publish)
+
+    def digest(self, data: bytes) -> str:
+        """Return what names these bytes in the ledger; without one, what nobody else can compute either."""
+        if self.journal is not None:
+            return self.journal.digester.digest(data)
+        from pi_intent.ledger.keys import Digester
+
+        if self._digester is None:
+            self._digester = Digester(os.urandom(32))
+        return self._digester.digest(data)
 
     async def sync(self) -> None:
         """Wait until the disk has every record; once begun, a cancellation waits for it. Never raises."""

@@ -187,6 +187,7 @@ class CheckIn:
     ) -> Question:
         start, path = opened.start, literal.get("path")
         both = gated.show == "both"
+        written = path if situation.tool_name == "write" and isinstance(path, str) else None
         return Question(
             call_id=start.call_id,
             situation=situation,
@@ -194,7 +195,9 @@ class CheckIn:
             reasons=reasons,
             digest=decision.digest or "",
             number=decision.number,
-            before=self._around.text(path) if situation.tool_name == "write" and isinstance(path, str) else None,
+            before=None if written is None else self._around.text(written),
+            creates=written is not None and not self._around.exists(written),
+            shows_words=both,
             misfit=misfit,
             intent=start.intent if both and start.intent_source == "model" else None,
             rationale=start.rationale if both else None,

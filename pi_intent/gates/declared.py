@@ -32,6 +32,11 @@ class Declarations:
         self._asked: list[_Asked] = []
         self._tiers: list[tuple[str, TierOf]] = []
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is declared."""
+        return not self._asked and not self._tiers
+
     def ask_when(self, predicate: Predicate, tools: str, reason: str | None) -> Callable[[], None]:
         """Add a predicate; return what removes it again."""
         name = getattr(predicate, "__qualname__", type(predicate).__qualname__)
@@ -59,9 +64,10 @@ class Declarations:
         """Return what is declared of a tool; None where nothing is."""
         return next((tier for tools, tier in reversed(self._tiers) if is_tool(tools, tool_name, tool_source)), None)
 
-    def asks_about(self, tool_name: str, tool_source: str | None) -> bool:
-        """Whether a predicate looks at the calls of a tool."""
-        return any(is_tool(asked.tools, tool_name, tool_source) for asked in self._asked)
+    def concerns(self, tool_name: str, tool_source: str | None) -> bool:
+        """Whether anything that was declared may hold a call of a tool up."""
+        asked = any(is_tool(asked.tools, tool_name, tool_source) for asked in self._asked)
+        return asked or self.tier(tool_name, tool_source) is not None
 
     def reasons(self, arguments: JSONObject, situation: Situation) -> tuple[Reason, ...]:
         """Return the reasons of the predicates that ask about a call."""

@@ -49,9 +49,9 @@ class Earlier(NamedTuple):
 class Evidence(NamedTuple):
     """The pack: each part a few lines, literal texts of the model among them.
 
-    `does` says what the call does, with the piece of it that tells; `read` the files it touches and whether the session
-    saw them before; `led` the calls before it; `pointers` the places that the rationale names, and whether they are
-    there and were read; `notes` the doubts about its words.
+    `does` says what the call does, with the piece of it that tells; `read` the files it touches and whether the
+    session saw them before; `led` the calls before it; `pointers` the places that the rationale names, and whether
+    they are there and were read; `notes` the doubts about its words.
     """
 
     does: tuple[tuple[str, str], ...] = ()

@@ -26,9 +26,9 @@ build tool or a package's script runs."""
 DANGER_KINDS: tuple[DangerKind, ...] = get_args(DangerKind)
 
 GeneralRule = Literal["always", "dangers", "outside", "unclear", "unstated", "noted"]
-"""`always`: every call · `dangers`: a command that puts something at risk, all kinds of it, and a file written outside
-the project · `outside`: a path outside the project, also one that is only read · `unclear`: a command that cannot be
-read · `unstated`: no intent was stated · `noted`: a quality note stands on the call."""
+"""`always`: every call · `dangers`: a command that puts something at risk, all kinds of it, and a file written
+outside the project · `outside`: a path outside the project, also one that is only read · `unclear`: a command that
+cannot be read · `unstated`: no intent was stated · `noted`: a quality note stands on the call."""
 
 RuleWord = GeneralRule | DangerKind
 RULE_WORDS: tuple[str, ...] = (*get_args(GeneralRule), *DANGER_KINDS)
@@ -41,9 +41,9 @@ ABOUT_COMMANDS = frozenset({"unclear", *DANGER_KINDS} - {"outside_project"})
 class Match:
     """A rule of a person's own; what is given must all be so, and at least one thing is given.
 
-    `tool` is a name or a glob, also `server/name`. `runs` are the words of a command: the program first, and the others
-    among its arguments, in their order. `path` is a glob on the path as the tool gets it, relative to the project where
-    it lies inside. `reason` is shown to the person.
+    `tool` is a name or a glob, also `server/name`. `runs` are the words of a command: the program first, and the
+    others among its arguments, in their order. `path` is a glob on the path as the tool gets it, relative to the
+    project where it lies inside. `reason` is shown to the person.
     """
 
     tool: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pi_intent.types import JSONObject
@@ -18,15 +18,16 @@ _TYPES: dict[str, tuple[type, ...]] = {
 }
 
 
-def misfit(parameters: Mapping[str, Any], arguments: JSONObject) -> str | None:
+def misfit(parameters: Mapping[str, Any], arguments: JSONObject, *, filled: Collection[str] = ()) -> str | None:
     """Return why a tool with this schema may refuse a call, in a few words; None where nothing obvious is wrong.
 
-    A hint for a person, from the top of the schema alone: the tool itself decides.
+    A hint for a person, from the top of the schema alone: the tool itself decides. `filled` are the parameters that
+    are filled in before the tool runs.
     """
     properties, required = parameters.get("properties"), parameters.get("required")
     properties = properties if isinstance(properties, Mapping) else {}
     for name in required if isinstance(required, list) else ():
-        if isinstance(name, str) and name not in arguments:
+        if isinstance(name, str) and name not in arguments and name not in filled:
             return f"{name} is missing"
     for name, value in arguments.items():
         schema = properties.get(name)

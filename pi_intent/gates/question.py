@@ -20,9 +20,10 @@ class Question(NamedTuple):
     """One call that waits for a person: the literal action first, and what is said of it after that.
 
     `reasons` say why it is asked about; `before` is what stands in the file that a `write` would replace, None where
-    that is not known; `misfit` says why the tool may refuse the call anyway; `intent` and `rationale` are None where
-    the model gave none or the person wants to see the literal action alone. `digest` names exactly this call, for this
-    ledger; `number` counts the questions on one call from 1.
+    there is none (then it `creates` it) or where that cannot be shown; `shows_words` is false where the person wants
+    to see the literal action alone; `misfit` says why the tool may refuse the call anyway; `intent` and `rationale`
+    are None where the model gave none or they are not to be shown. `digest` names exactly this call, for this ledger;
+    `number` counts the questions on one call from 1.
     """
 
     call_id: str
@@ -32,6 +33,8 @@ class Question(NamedTuple):
     digest: str
     number: int = 1
     before: str | None = None
+    creates: bool = False
+    shows_words: bool = True
     misfit: str | None = None
     intent: str | None = None
     rationale: str | None = None

@@ -1,4 +1,4 @@
-"""How much a tool can do, as whoever supplies it declares: read, write or run. What nobody declares can do anything."""
+"""How much a tool can do, as whoever supplies it declares: read, write or run. Undeclared, it can do anything."""
 
 from __future__ import annotations
 

@@ -35,6 +35,15 @@ def literal_lines(text: str, *, width: int = 120, max_lines: int = 12) -> list[s
     return shown or [""]
 
 
+def literal_pieces(line: str, *, width: int) -> list[str]:
+    """Return one line as pieces of at most `width` columns, at least one; the white space at its beginning stays."""
+    text = line.expandtabs(4)
+    rest = text.lstrip(" ")
+    indent = min(len(text) - len(rest), width // 2)
+    pieces = [printable(piece, width=width - indent) for piece in _folded(_spelled_out(rest), width - indent)]
+    return [" " * indent + piece for piece in pieces] or [""]
+
+
 def spelled_out(text: str) -> str:
     """Return a text of one line as it is, to the space: what would not be seen, or moves the cursor, is spelt out.
 

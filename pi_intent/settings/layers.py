@@ -195,10 +195,8 @@ def _idle_in_scope(
 def _unasked(layer: Layer) -> Iterator[str]:
     for rule in layer.tools:
         if rule.tier is not None and not rule.override:
-            yield (
-                f'{layer.source.where(setting_path("tools", rule.pattern, "tier"))} has no effect while ask is "none": '
-                'set ask to "exec", "write" or "all".'
-            )
+            where = layer.source.where(setting_path("tools", rule.pattern, "tier"))
+            yield f'{where} has no effect while ask is "none": set ask to "exec", "write" or "all".'
 
 
 def _idle_in_project(table: Layer | ToolRule, source: Source, path: tuple[str, ...]) -> Iterator[str]:

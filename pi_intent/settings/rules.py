@@ -75,8 +75,8 @@ class Settings:
     `policy` and `profile` are None where nobody chose and the host's default holds. `tools` are the user's rules,
     sources in ascending order of precedence. `floors` are the project's: they raise what the user's side says and
     never lower it. `ask`, `check_in`, `consent` and `unattended` say when a person is asked before a call runs, what
-    they are shown, and what holds where nobody can be asked. `keep` says how long the ledger is kept: "forever", or such as "90d" or "12w". With `off` nothing
-    of pi-intent may take part in the session.
+    they are shown, and what holds where nobody can be asked. `keep` says how long the ledger is kept: "forever", or
+    such as "90d" or "12w". With `off` nothing of pi-intent may take part in the session.
     """
 
     policy: Policy | None = None
@@ -98,6 +98,14 @@ class Settings:
     _known: dict[tuple[str, str | None, bool, Profile], ToolSettings] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a person may be asked about any call."""
+        tables = (*self.tools, *self.floors)
+        return (
+            self.ask != "none" or bool(self.check_in) or any(rule.check_in or rule.override for rule in tables)
+        ) and not self.off
 
     def for_tool(
         self, tool_name: str, *, tool_source: str | None = None, watched: bool, profile: Profile = "lean"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -64,6 +65,8 @@ class TauExtension:
         self.tool_names: list[str] = []
         self.own: dict[str, AgentTool] = {}
         self.sign: Static | None = None
+        self.is_plain = False
+        """Whether the tools are shadowed by registration alone, in one layer."""
         self._session: tuple[str | None, TauSession] | None = None
         self._settled_for: object = None
         self._loaded_there: LoadedSettings = self.loaded
@@ -96,6 +99,14 @@ class TauExtension:
             self._settled_for = cwd  # last: those who watch are served by another thread, which asks as well
         return self._loaded_there.settings
 
+    @property
+    def is_gated(self) -> bool:
+        """Whether anything may hold a call of this session up."""
+        if self.settings.can_ask:
+            return True
+        declared = sys.modules.get("pi_intent.gates.declared")
+        return declared is not None and not declared.PROCESS.is_empty
+
     def session(self) -> TauSession:
         """Return the session that this runtime belongs to now."""
         session_id = self._ask("session_id", None)
@@ -118,6 +129,10 @@ class TauExtension:
             if session_id is None:  # no event of Tau's may ever say that it is over
                 weakref.finalize(bound, runtime.close)
             SESSIONS.put(session_id, bound, session)
+        if session.check_in is None and self.is_gated:
+            from pi_intent.hosts.tau.check_in import check_in_of
+
+            check_in_of(session)  # from the first call on, so that it knows what led to the one it asks about
         # Those of an earlier runtime are dead. Weakly, or a session that nobody closed would never be let go.
         session.runtime.tell = _weakly(self.tell)
         session.runtime.withholds = _withheld_by(self)

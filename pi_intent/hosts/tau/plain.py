@@ -22,6 +22,7 @@ def shadow_plainly(extension: TauExtension) -> None:
         "this Tau does not show extensions the tools of a session, so the four tools are shadowed plainly: "
         "a host's own versions of them and image support are lost, and other extensions see a call before it is read"
     )
+    extension.is_plain = True
     prefix = load_shell_settings(extension.tau.context.paths).shell_command_prefix
     for tool in create_coding_tools(cwd=Path.cwd(), shell_command_prefix=prefix):
         if tool.name in ROWS:

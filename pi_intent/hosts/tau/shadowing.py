@@ -12,11 +12,12 @@ from tau_coding.extensions.runtime import ExtensionRuntime
 
 from pi_intent.contract.inject import inject_intent, owns
 from pi_intent.contract.rows import INTENT, RATIONALE, ROWS, replaced_fields
-from pi_intent.errors import InjectionSkipped
+from pi_intent.errors import CallDenied, InjectionSkipped
 from pi_intent.hosts.tau import files
 from pi_intent.hosts.tau.extension import NOT_ASKED, PROFILE, Shadow, TauExtension
 from pi_intent.hosts.tau.layers import RUNNING, Running
 from pi_intent.hosts.tau.results import settlement_of
+from pi_intent.hosts.tau.session import TauSession
 from pi_intent.hosts.tau.texts import adapt_guidelines, with_addition
 from pi_intent.pipeline import OpenCall, failure, target_of
 from pi_intent.protocols import Settlement
@@ -133,7 +134,9 @@ class OuterLayer:
         async def delegate(opened: OpenCall) -> tuple[AgentToolResult, Settlement]:
             running = Running(opened)
             given = opened.call.arguments
-            if request.tool_source is not None:  # no inner layer below another extension's tool
+            if extension.is_plain or request.tool_source is not None:  # no inner layer of ours below
+                await gate(extension, session, opened, given)
+            if request.tool_source is not None:
                 given = fill_replaced(name, request.parameters or {}, given, opened)
 
             def updated(partial_result: AgentToolResult) -> None:
@@ -144,6 +147,8 @@ class OuterLayer:
             token = RUNNING.set(running)
             try:
                 result = await self._below.execute_fn(tool_call_id, given, signal, updated)
+            except CallDenied:
+                raise  # settled already
             except Exception as error:
                 status: Status = "cancelled" if signal is not None and signal.is_cancelled() else "error"
                 opened.settle(failure(status, str(error), files=running.files, ran_args=running.ran_args))
@@ -185,13 +190,14 @@ class InnerLayer:
         running = RUNNING.get()
         if running is None or running.opened.start.tool_call_id != tool_call_id:
             return await own.execute_fn(tool_call_id, arguments, signal, on_update)
-        running.reached = True
         opened = running.opened
         # A hook of another extension may have changed the arguments, or put fields of ours back.
         ran = {key: value for key, value in arguments.items() if key not in _OURS or owns(own.parameters, key)}
         if ran != opened.call.arguments:
             running.ran_args = ran
             opened.update(ran)
+        await gate(self._extension, self._extension.session(), opened, ran)
+        running.reached = True
         given = fill_replaced(self._name, own.parameters, ran, opened)
         journal = self._extension.session().runtime.journal
         before = None
@@ -202,6 +208,15 @@ class InnerLayer:
         finally:
             if before is not None and journal is not None:
                 running.files = before.changes(journal.digester)
+
+
+async def gate(extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject) -> None:
+    """Hold a call up where anything asks for that; nothing is loaded where nothing can."""
+    if not extension.is_gated:
+        return
+    from pi_intent.hosts.tau.check_in import admit
+
+    await admit(extension, session, opened, arguments)
 
 
 _OURS = frozenset({INTENT, RATIONALE})

@@ -1,0 +1,134 @@
+"""Ask a person in Tau's own dialog before a call runs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from pi_intent.around import Disk
+from pi_intent.contract.rows import replaced_fields
+from pi_intent.gates.check_in import CheckIn
+from pi_intent.gates.configured import Gated
+from pi_intent.gates.declared import PROCESS
+from pi_intent.gates.history import History
+from pi_intent.gates.misfits import misfit
+from pi_intent.gates.question import Answer, Asker, Question
+from pi_intent.gates.situation import Situation
+from pi_intent.render.check_in import action_length, pages, question_lines
+from pi_intent.settings import project_root
+
+if TYPE_CHECKING:
+    from pi_intent.hosts.tau.extension import TauExtension
+    from pi_intent.hosts.tau.session import TauSession
+    from pi_intent.pipeline import OpenCall
+    from pi_intent.types import JSONObject
+
+WIDTH = 68
+"""Columns of text in Tau's dialog on a screen of 80."""
+
+_DENY = "Deny"
+_ONCE = "Approve once"
+_SESSION = "Approve this exact call for the rest of this session"
+_NOTE = "Deny, and tell the agent why"
+_MORE = "Read on"
+PAGE = 12
+"""Lines of a question that are shown at a time where the dialog cannot scroll."""
+
+
+async def admit(extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject) -> None:
+    """Return when a call may run that is about to, with these arguments. Raises as `CheckIn.admit` does."""
+    start = opened.start
+    settings = extension.settings
+    chosen = extension.settings_of(start.tool_name)
+    gated = Gated(
+        ask=settings.ask,
+        tier=chosen.tier,
+        rules=chosen.check_in,
+        show=settings.consent,
+        unattended=settings.unattended,
+    )
+    if gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
+        return
+    runtime = session.runtime
+    situation = Situation(
+        tool_name=start.tool_name,
+        tool_source=start.tool_source,
+        cwd=str(runtime.cwd),
+        project=str(project_root(runtime.cwd)),
+        host="tau",
+        session_id=start.session_id,
+        agent_id=start.agent_id,
+        model=start.model,
+    )
+    shadow = extension.shadows[start.tool_name]
+    await check_in_of(session).admit(
+        opened,
+        arguments,
+        situation,
+        gated,
+        TauAsker(extension) if extension.is_watched else None,
+        misfit=misfit(shadow.parameters, arguments, filled=replaced_fields(start.tool_name)),
+    )
+
+
+def check_in_of(session: TauSession) -> CheckIn:
+    """Return the check-ins of a session, made with the first one."""
+    if session.check_in is None:
+        runtime = session.runtime
+        history = History()
+        session.pipeline.sinks.subscribe(history.apply)
+        session.check_in = CheckIn(
+            texts=runtime.pipeline.texts,
+            around=Disk(runtime.cwd),
+            history=history,
+            declared=PROCESS,
+            turn=asyncio.Lock(),
+            digest=runtime.digest,
+        )
+    return session.check_in
+
+
+class TauAsker(Asker):
+    """Shows a question in Tau's dialog; what closes the dialog is a denial.
+
+    The first option denies: an Enter that was meant for something else harms nothing.
+    """
+
+    def __init__(self, extension: TauExtension) -> None:
+        self._extension = extension
+
+    async def ask(self, question: Question) -> Answer:
+        lines = question_lines(question, width=WIDTH)
+        sign = self._extension.sign
+        if sign is None:  # a screen that is not Tau's own takes no dialog of ours
+            choice, seen = await self._ask_in_pages(lines)
+        else:
+            from pi_intent.hosts.tau.dialog import ask_on_screen
+
+            choice, seen = await ask_on_screen(
+                sign.app,
+                lines,
+                [_DENY, _ONCE, _SESSION, _NOTE],
+                must_see=action_length(question, width=WIDTH),
+                approving={_ONCE, _SESSION},
+            )
+        shown = "\n".join(lines[:seen])
+        if choice in (_ONCE, _SESSION):
+            return Answer(True, "session" if choice == _SESSION else "once", shown=shown)
+        note = None
+        if choice == _NOTE:
+            ui = self._extension.tau.context.ui
+            note = await ui.input("What shall the agent know?", "It reads this as the reason.")
+        return Answer(False, note=(note or "").strip() or None, shown=shown)
+
+    async def _ask_in_pages(self, lines: list[str]) -> tuple[str | None, int]:
+        """Show the question page by page; it can be approved on the last one."""
+        ui = self._extension.tau.context.ui
+        parts = pages(lines, PAGE)
+        for number, part in enumerate(parts, start=1):
+            last = number == len(parts)
+            options = [_DENY, _ONCE, _SESSION, _NOTE] if last else [_DENY, _MORE, _NOTE]
+            choice = await ui.select("\n".join(part), options)
+            if choice != _MORE:
+                return choice, number * PAGE
+        return None, len(lines)
