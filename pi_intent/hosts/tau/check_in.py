@@ -5,17 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from pi_intent.around import Disk
 from pi_intent.contract.rows import replaced_fields
-from pi_intent.gates.check_in import CheckIn
-from pi_intent.gates.configured import Gated
-from pi_intent.gates.declared import PROCESS
-from pi_intent.gates.history import History
-from pi_intent.gates.misfits import misfit
 from pi_intent.gates.question import Answer, Asker, Question
-from pi_intent.gates.situation import Situation
+from pi_intent.gating import Gates
 from pi_intent.render.check_in import action_length, pages, question_lines
-from pi_intent.settings import project_root
 
 if TYPE_CHECKING:
     from pi_intent.hosts.tau.extension import TauExtension
@@ -35,57 +28,26 @@ PAGE = 12
 """Lines of a question that are shown at a time where the dialog cannot scroll."""
 
 
-async def admit(extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject) -> None:
-    """Return when a call may run that is about to, with these arguments. Raises as `CheckIn.admit` does."""
-    start = opened.start
-    settings = extension.settings
-    chosen = extension.settings_of(start.tool_name)
-    gated = Gated(
-        ask=settings.ask,
-        tier=chosen.tier,
-        rules=chosen.check_in,
-        show=settings.consent,
-        unattended=settings.unattended,
-    )
-    if gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
-        return
-    runtime = session.runtime
-    situation = Situation(
-        tool_name=start.tool_name,
-        tool_source=start.tool_source,
-        cwd=str(runtime.cwd),
-        project=str(project_root(runtime.cwd)),
-        host="tau",
-        session_id=start.session_id,
-        agent_id=start.agent_id,
-        model=start.model,
-    )
-    shadow = extension.shadows[start.tool_name]
-    await check_in_of(session).admit(
+async def admit(extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject) -> JSONObject:
+    """Return what a call may run with that is about to. Raises as `Gates.admit` does."""
+    name = opened.start.tool_name
+    admitted = await gates_of(session).admit(
         opened,
         arguments,
-        situation,
-        gated,
-        TauAsker(extension) if extension.is_watched else None,
-        misfit=misfit(shadow.parameters, arguments, filled=replaced_fields(start.tool_name)),
+        settings=extension.settings,
+        chosen=extension.settings_of(name),
+        asker=TauAsker(extension) if extension.is_watched else None,
+        parameters=extension.shadows[name].parameters,
+        filled=replaced_fields(name),
     )
+    return admitted.arguments
 
 
-def check_in_of(session: TauSession) -> CheckIn:
-    """Return the check-ins of a session, made with the first one."""
-    if session.check_in is None:
-        runtime = session.runtime
-        history = History()
-        session.pipeline.sinks.subscribe(history.apply)
-        session.check_in = CheckIn(
-            texts=runtime.pipeline.texts,
-            around=Disk(runtime.cwd),
-            history=history,
-            declared=PROCESS,
-            turn=asyncio.Lock(),
-            digest=runtime.digest,
-        )
-    return session.check_in
+def gates_of(session: TauSession) -> Gates:
+    """Return the gates of a session, made when they are first asked for."""
+    if session.gates is None:
+        session.gates = Gates(session.runtime, asyncio.Lock)
+    return session.gates
 
 
 class TauAsker(Asker):

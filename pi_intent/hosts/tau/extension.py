@@ -129,10 +129,10 @@ class TauExtension:
             if session_id is None:  # no event of Tau's may ever say that it is over
                 weakref.finalize(bound, runtime.close)
             SESSIONS.put(session_id, bound, session)
-        if session.check_in is None and self.is_gated:
-            from pi_intent.hosts.tau.check_in import check_in_of
+        if session.gates is None and self.is_gated:
+            from pi_intent.hosts.tau.check_in import gates_of
 
-            check_in_of(session)  # from the first call on, so that it knows what led to the one it asks about
+            gates_of(session)  # from the first call on, so that it knows what led to the one it asks about
         # Those of an earlier runtime are dead. Weakly, or a session that nobody closed would never be let go.
         session.runtime.tell = _weakly(self.tell)
         session.runtime.withholds = _withheld_by(self)

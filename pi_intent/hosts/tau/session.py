@@ -18,7 +18,7 @@ from pi_intent.runtime import SessionRuntime
 from pi_intent.types import Policy
 
 if TYPE_CHECKING:
-    from pi_intent.gates.check_in import CheckIn
+    from pi_intent.gating import Gates
     from pi_intent.hosts.tau.shown import Shown
 
 RECENT = 8
@@ -62,8 +62,8 @@ class TauSession:
         """By Tau's id, the calls of the last assistant message that our executor took and Tau has not reported on."""
         self.reported: Counter[str] = Counter()
         """By Tau's id, the calls whose end Tau has told and whose result message is to come."""
-        self.check_in: CheckIn | None = None
-        """What was asked and decided before calls ran; None where nothing asks for that."""
+        self.gates: Gates | None = None
+        """What holds calls up before they run; None where nothing can."""
         self.shown: Shown | None = None
         """What a screen shows of the session; None where there is none."""
         self.turn_groups: set[str] = set()

@@ -135,7 +135,7 @@ class OuterLayer:
             running = Running(opened)
             given = opened.call.arguments
             if extension.is_plain or request.tool_source is not None:  # no inner layer of ours below
-                await gate(extension, session, opened, given)
+                given = await gate(extension, session, opened, given)
             if request.tool_source is not None:
                 given = fill_replaced(name, request.parameters or {}, given, opened)
 
@@ -196,7 +196,7 @@ class InnerLayer:
         if ran != opened.call.arguments:
             running.ran_args = ran
             opened.update(ran)
-        await gate(self._extension, self._extension.session(), opened, ran)
+        ran = await gate(self._extension, self._extension.session(), opened, ran)
         running.reached = True
         given = fill_replaced(self._name, own.parameters, ran, opened)
         journal = self._extension.session().runtime.journal
@@ -210,13 +210,13 @@ class InnerLayer:
                 running.files = before.changes(journal.digester)
 
 
-async def gate(extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject) -> None:
-    """Hold a call up where anything asks for that; nothing is loaded where nothing can."""
+async def gate(extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject) -> JSONObject:
+    """Hold a call up where anything asks for that, and return what it runs with; idle gates are not even loaded."""
     if not extension.is_gated:
-        return
+        return arguments
     from pi_intent.hosts.tau.check_in import admit
 
-    await admit(extension, session, opened, arguments)
+    return await admit(extension, session, opened, arguments)
 
 
 _OURS = frozenset({INTENT, RATIONALE})

@@ -1,0 +1,102 @@
+"""Put the gates of one session together, from its settings and what Python declares; hosts call them here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pi_intent.around import Disk
+from pi_intent.gates.check_in import CheckIn
+from pi_intent.gates.configured import Gated
+from pi_intent.gates.declared import PROCESS
+from pi_intent.gates.history import History
+from pi_intent.gates.misfits import misfit
+from pi_intent.gates.question import Asker
+from pi_intent.gates.situation import Situation
+from pi_intent.settings import Settings, ToolSettings, project_root
+from pi_intent.types import JSONObject
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from pi_intent.pipeline import OpenCall
+    from pi_intent.runtime import SessionRuntime
+
+
+class Admitted(NamedTuple):
+    """A call that may run, and what its tool gets: the literal arguments that were asked about."""
+
+    arguments: JSONObject
+
+
+class Gates:
+    """The gates of one session, whatever its host. Make them when the session begins: they remember what it did.
+
+    `turn` makes a lock, so that one person is asked one question at a time. Nothing here needs an event loop: where
+    `asker` and `turn` wait for nothing, nothing is waited for.
+    """
+
+    def __init__(self, runtime: SessionRuntime, turn: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
+        self._runtime = runtime
+        history = History()
+        runtime.pipeline.sinks.subscribe(history.apply)
+        self.check_in = CheckIn(
+            texts=runtime.pipeline.texts,
+            around=Disk(runtime.cwd),
+            history=history,
+            declared=PROCESS,
+            turn=turn(),
+            digest=runtime.digest,
+        )
+
+    async def admit(
+        self,
+        opened: OpenCall,
+        arguments: JSONObject,
+        *,
+        settings: Settings,
+        chosen: ToolSettings,
+        asker: Asker | None,
+        parameters: Mapping[str, Any] | None = None,
+        filled: Collection[str] = (),
+    ) -> Admitted:
+        """Return when a call may run, and with what. Raises as `CheckIn.admit` does; then the call is settled.
+
+        `chosen` is what is set for the tool, `asker` the way to a person, None where nobody can be asked.
+        `parameters` is the tool's schema where only the tool itself checks its arguments; `filled` are those of it
+        that are filled in later.
+        """
+        start, runtime = opened.start, self._runtime
+        gated = gated_by(settings, chosen)
+        if gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
+            return Admitted(arguments)
+        situation = Situation(
+            tool_name=start.tool_name,
+            tool_source=start.tool_source,
+            cwd=str(runtime.cwd),
+            project=str(project_root(runtime.cwd)),
+            host=runtime.host,
+            session_id=start.session_id,
+            agent_id=start.agent_id,
+            model=start.model,
+        )
+        doubt = None if parameters is None else misfit(parameters, arguments, filled=filled)
+        await self.check_in.admit(opened, arguments, situation, gated, asker, misfit=doubt)
+        return Admitted(arguments)
+
+
+def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:
+    """Return the gates that settings put before a tool."""
+    return Gated(
+        ask=settings.ask,
+        tier=chosen.tier,
+        rules=chosen.check_in,
+        show=settings.consent,
+        unattended=settings.unattended,
+    )
+
+
+def may_ask(settings: Settings) -> bool:
+    """Say whether anything may hold a call of this process up: then a session needs gates from its beginning on."""
+    return settings.can_ask or not PROCESS.is_empty
