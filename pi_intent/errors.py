@@ -3,6 +3,7 @@
 PiIntentError
 ├── IntentRejected      a call was read and refused; str() is the text for the model
 ├── CallDenied          a call was not let through; str() is the text for the model
+├── ResultWithheld      a failure's text was too large to be passed on; str() is the text for the model
 ├── InjectionSkipped    a schema cannot carry our properties; .reason says why
 ├── EventError          a text is not an event of ours
 ├── SettingsError       a settings file or variable cannot be used
@@ -56,6 +57,10 @@ class PiIntentError(Exception):
 
 class CallDenied(PiIntentError):
     """A call was not let through, and nothing ran; `str()` is the text for the model."""
+
+
+class ResultWithheld(PiIntentError):
+    """A tool ran and failed with a text larger than what is set; `str()` is what the model gets in its place."""
 
 
 class IntentRejected(PiIntentError):

@@ -7,6 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_intent.around import Disk
+from pi_intent.gates.capabilities import Governed, Permit
 from pi_intent.gates.check_in import CheckIn
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.declared import PROCESS
@@ -94,7 +95,15 @@ def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:
         rules=chosen.check_in,
         show=settings.consent,
         unattended=settings.unattended,
+        touched=chosen.touches,
+        governed=(_governed_by(settings),) if settings.permissions else (),
     )
+
+
+def _governed_by(settings: Settings) -> Governed:
+    """Return the checker that the settings are."""
+    rulings = {name: Permit(ruling, "the settings say so") for name, ruling in settings.permissions}
+    return Governed(lambda capability, situation: rulings[capability], frozenset(rulings))
 
 
 def may_ask(settings: Settings) -> bool:

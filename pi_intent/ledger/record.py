@@ -227,7 +227,7 @@ class Recorder:
             f',"isError":{_flag(end.is_error)},"ms":{end.duration_ms},"codes":{_list(end.codes)},"outcome":{outcome}'
             f',"outcomePatch":{patch},"facts":{facts},"error":{error},"files":{self._files(end.files, withheld)}'
             f',"ranArgs":{ran_args},"bytesIn":{"null" if bytes_in is None else bytes_in}'
-            f',"bytesOut":{settlement.bytes_out}}}'
+            f',"bytesOut":{settlement.bytes_out},"flags":{_list(end.flags)}}}'
         )
 
     def decision(self, decision: Decision, *, ts: str, withheld: bool) -> str:

@@ -8,21 +8,28 @@ from math import inf
 from typing import Any, Literal
 
 from pi_intent.gates.kinds import Match, Rule
+from pi_intent.gates.permissions import RULINGS, Ruling
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, own_tier
 from pi_intent.settings.rules import Settings, ToolRule, days_of
 from pi_intent.settings.wording import Source, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
-_TOOL_KEYS = ("policy", "profile", "budget", "redact_args", "tier", "reason", "override", "check_in")
-_LOOKS = (
-    "live",
-    "checkpoints",
-    "tracing",
-    "consent",
-    "unattended",
-)  # no matter of strictness, and so the user's alone
+_TOOL_KEYS = (
+    "policy",
+    "profile",
+    "budget",
+    "redact_args",
+    "tier",
+    "reason",
+    "override",
+    "check_in",
+    "touches",
+    "result_limit",
+)
+# No matter of strictness, and so the user's alone.
+_LOOKS = ("live", "checkpoints", "tracing", "consent", "unattended", "result_limit")
 _GENERAL_KEYS = ("policy", "profile", "budget", "redact_args", "check_in")  # also of all tools
-KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask")
+KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask", "permissions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +50,8 @@ class Layer:
     check_in: tuple[Rule, ...] | None = None
     consent: Literal["both", "literal"] | None = None
     unattended: Literal["deny", "defer"] | None = None
+    permissions: tuple[tuple[str, Ruling], ...] | None = None
+    result_limit: int | None = None
     tools: tuple[ToolRule, ...] = ()
 
 
@@ -61,6 +70,8 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
     origins = dict.fromkeys(KEYS, "default")
     for layer in layers:
         said = _said(layer, KEYS)
+        if "permissions" in said:  # name by name, as settings go key by key
+            said["permissions"] = tuple((dict(settings.permissions) | dict(said["permissions"])).items())
         settings = replace(settings, **said)
         origins |= {key: layer.source.origin(key) for key in said}
         for rule in layer.tools:
@@ -95,7 +106,8 @@ def _without_looks(project: Layer, warnings: list[str]) -> Layer:
         for key in _said(project, _LOOKS)
     ]
     tools = tuple(
-        replace(rule, profile=None, reason=None, check_in=_unexplained(rule.check_in)) for rule in project.tools
+        replace(rule, profile=None, reason=None, result_limit=None, check_in=_unexplained(rule.check_in))
+        for rule in project.tools
     )
     looks: dict[str, Any] = dict.fromkeys(_LOOKS)
     return replace(project, profile=None, check_in=_unexplained(project.check_in), tools=tools, **looks)
@@ -128,7 +140,10 @@ def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings
     for rule in project.tools:
         server, _, name = rule.pattern.rpartition("/")
         current = settings.for_tool(name, tool_source=server or None, watched=False)
-        now = {key: getattr(current, key) for key in ("policy", "profile", "budget", "redact_args", "check_in")}
+        now = {
+            key: getattr(current, key)
+            for key in ("policy", "profile", "budget", "redact_args", "check_in", "touches")
+        }
         tiered = current.tier
         now["tier"] = own_tier(name, server or None) if tiered is None else tiered.tier
         now["override"] = tiered is not None and tiered.override
@@ -145,8 +160,10 @@ def _stricter(
     """Return what is asked for above what holds now, and warn about what is below it."""
     raised = {}
     for key, value in asked.items():
-        if key == "check_in":
+        if key in ("check_in", "touches"):
             raised[key] = value  # adds to what is there
+        elif key == "permissions":
+            raised[key] = _stricter_permissions(dict(value), dict(now[key]), source, warnings)
         elif _height(key, value) > _height(key, now[key]):
             raised[key] = value
         elif _height(key, value) < _height(key, now[key]):
@@ -155,6 +172,22 @@ def _stricter(
                 "the project's file can only make this stricter."
             )
     return raised
+
+
+def _stricter_permissions(
+    asked: dict[str, Ruling], now: dict[str, Ruling], source: Source, warnings: list[str]
+) -> tuple[tuple[str, Ruling], ...]:
+    for name, ruling in asked.items():
+        holds = now.get(name, "allow")
+        if RULINGS.index(ruling) < RULINGS.index(holds):
+            where = source.where(setting_path("permissions", name))
+            warnings.append(
+                f"{where} asks for {shown(ruling)} where {shown(holds)} holds; "
+                "the project's file can only make this stricter."
+            )
+        else:
+            now[name] = ruling
+    return tuple(now.items())
 
 
 def _height(key: str, value: Any) -> float:

@@ -11,6 +11,7 @@ from pi_intent.gates.kinds import Rule
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tier
 from pi_intent.settings.asking import check_ins
 from pi_intent.settings.layers import Layer
+from pi_intent.settings.permissions import capabilities, permissions
 from pi_intent.settings.rules import FOREVER, ToolRule, alike, days_of
 from pi_intent.settings.wording import Source, nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
@@ -40,6 +41,7 @@ _EXPECTED = {
     "redact_args": "true or false",
     "strict": "true or false",
     "override": "true or false",
+    "result_limit": "a whole number of bytes, at least 1024",
     "reason": "a text",
     "live": "true or false",
     "checkpoints": "true or false",
@@ -59,6 +61,7 @@ class _ToolTable(BaseModel):
     profile: Profile | None = None
     budget: Annotated[int, Field(ge=1, le=100)] | None = None
     redact_args: bool | None = None
+    result_limit: Annotated[int, Field(ge=1024, le=1_000_000_000)] | None = None
 
 
 class _OneTool(_ToolTable):
@@ -78,8 +81,8 @@ class _TopTable(_ToolTable):
     unattended: Literal["deny", "defer"] | None = None
 
 
-_TOOL_KEYS = (*_OneTool.model_fields, "check_in")
-_TOP_KEYS = (*_TopTable.model_fields, "check_in", "tools")
+_TOOL_KEYS = (*_OneTool.model_fields, "check_in", "touches")
+_TOP_KEYS = (*_TopTable.model_fields, "check_in", "permissions", "tools")
 
 
 def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tuple[Layer, list[str]]:
@@ -111,6 +114,10 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
         check_in=_check_ins(data, source, (), None, warnings),
         consent=top.consent,
         unattended=top.unattended,
+        permissions=permissions(data["permissions"], source.where("permissions"), warnings)
+        if "permissions" in data
+        else None,
+        result_limit=top.result_limit,
         tools=tuple(_rules(data.get("tools"), source, typed, warnings)),
     )
     return layer, warnings
@@ -137,6 +144,7 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             first = shown(seen[alike(pattern)])
             warnings.append(f"{where} names the same tools as {first}, - and _ being alike; keep one of them.")
         seen[alike(pattern)] = pattern
+        touches: tuple[str, ...] | None = None
         if isinstance(said, Mapping):
             for key in _unknown(said, _TOOL_KEYS, source, path, warnings):
                 warnings.append(
@@ -144,6 +152,8 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
                 )
             table = _checked(_OneTool, said, source, path, typed, warnings)
             rules = _check_ins(said, source, path, pattern, warnings)
+            if "touches" in said:
+                touches = capabilities(said["touches"], source.where(setting_path(*path, "touches")), warnings)
         elif isinstance(said, str):
             # The short form: the sentence about a bad one names what was written, not `policy`.
             table = _checked(_OneTool, {"policy": said}, source, path, typed, warnings, short=True)
@@ -162,6 +172,8 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             reason=table.reason,
             override=table.override,
             check_in=rules,
+            touches=touches,
+            result_limit=table.result_limit,
         )
 
 

@@ -133,6 +133,7 @@ class OuterLayer:
 
         async def delegate(opened: OpenCall) -> tuple[AgentToolResult, Settlement]:
             running = Running(opened)
+            limit = extension.settings_of(name).result_limit
             given = opened.call.arguments
             if extension.is_plain or request.tool_source is not None:  # no inner layer of ours below
                 given = await gate(extension, session, opened, given)
@@ -140,6 +141,8 @@ class OuterLayer:
                 given = fill_replaced(name, request.parameters or {}, given, opened)
 
             def updated(partial_result: AgentToolResult) -> None:
+                if limit is not None:  # who may not have the whole may not have it in pieces either
+                    return
                 opened.update(running.ran_args or opened.call.arguments, partial_result)
                 if on_update is not None:
                     on_update(partial_result)
@@ -151,11 +154,18 @@ class OuterLayer:
                 raise  # settled already
             except Exception as error:
                 status: Status = "cancelled" if signal is not None and signal.is_cancelled() else "error"
-                opened.settle(failure(status, str(error), files=running.files, ran_args=running.ran_args))
+                failed = failure(status, str(error), files=running.files, ran_args=running.ran_args)
+                if limit is not None:
+                    from pi_intent.hosts.tau.ceiling import bounded_error
+
+                    told = bounded_error(error, failed, opened, extension.texts, limit)
+                    if told is not error:
+                        raise told from None
+                opened.settle(failed)
                 raise
             finally:
                 RUNNING.reset(token)
-            return result, settlement_of(
+            settlement = settlement_of(
                 name,
                 result,
                 arguments=running.ran_args or opened.call.arguments,
@@ -164,6 +174,11 @@ class OuterLayer:
                 files=running.files,
                 ran_args=running.ran_args,
             )
+            if limit is None:
+                return result, settlement
+            from pi_intent.hosts.tau.ceiling import bounded
+
+            return bounded(result, settlement, extension.texts, name, limit)
 
         try:
             return await session.pipeline.run(request, delegate)
