@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pi_intent.channel import Channel
     from pi_intent.ledger.journal import SessionJournal
     from pi_intent.ledger.keys import Digester
+    from pi_intent.redaction import Redactor
     from pi_intent.tracing.live import Tracing
 
 
@@ -75,6 +76,8 @@ class SessionRuntime:
             new_id=new_id,
         )
         self._digester: Digester | None = None
+        self._given: Redactor | None = None
+        """What knows the credentials that tools were given."""
         self._said: set[str] = set()
         self._untold: list[str] = []
         self._thread = threading.get_ident()
@@ -181,6 +184,21 @@ class SessionRuntime:
         if self._digester is None:
             self._digester = Digester(os.urandom(32))
         return self._digester.digest(data)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Keep these texts out of everything that leaves the process from now on."""
+        from pi_intent.redaction import Redactor
+
+        if self._given is None:
+            self._given = Redactor(os.urandom(32))
+        secrets = tuple(secrets)
+        self._given.learn(secrets)
+        if self.journal is not None:
+            self.journal.learn(secrets)
+
+    def holds_given(self, text: str) -> bool:
+        """Say whether a text holds one of these, in whatever form it is written."""
+        return self._given is not None and self._given.holds_known(text)
 
     async def sync(self) -> None:
         """Wait until the disk has every record; once begun, a cancellation waits for it. Never raises."""

@@ -172,6 +172,11 @@ class Recorder:
         self._name = lru_cache(maxsize=256)(self._fresh_name)  # the same few, call after call
         self._path = lru_cache(maxsize=64)(self._fresh_path)
 
+    def forget(self) -> None:
+        """Forget texts that were looked at before a secret was known."""
+        self._name.cache_clear()
+        self._path.cache_clear()
+
     def session(self, info: SessionInfo, *, record_id: str, ts: str, writer: str, pid: int) -> str:
         """Return the record that opens a segment."""
         return (

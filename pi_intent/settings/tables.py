@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from pi_intent.gates.kinds import Rule
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tier
 from pi_intent.settings.asking import check_ins
+from pi_intent.settings.credentials import credentials, needed
 from pi_intent.settings.layers import Layer
 from pi_intent.settings.permissions import capabilities, permissions
 from pi_intent.settings.rules import FOREVER, ToolRule, alike, days_of
@@ -81,8 +82,8 @@ class _TopTable(_ToolTable):
     unattended: Literal["deny", "defer"] | None = None
 
 
-_TOOL_KEYS = (*_OneTool.model_fields, "check_in", "touches")
-_TOP_KEYS = (*_TopTable.model_fields, "check_in", "permissions", "tools")
+_TOOL_KEYS = (*_OneTool.model_fields, "check_in", "touches", "needs")
+_TOP_KEYS = (*_TopTable.model_fields, "check_in", "permissions", "credentials", "tools")
 
 
 def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tuple[Layer, list[str]]:
@@ -118,6 +119,9 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
         if "permissions" in data
         else None,
         result_limit=top.result_limit,
+        credentials=credentials(data["credentials"], source.where("credentials"), warnings)
+        if "credentials" in data
+        else None,
         tools=tuple(_rules(data.get("tools"), source, typed, warnings)),
     )
     return layer, warnings
@@ -145,6 +149,7 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             warnings.append(f"{where} names the same tools as {first}, - and _ being alike; keep one of them.")
         seen[alike(pattern)] = pattern
         touches: tuple[str, ...] | None = None
+        needs: tuple[str, ...] | None = None
         if isinstance(said, Mapping):
             for key in _unknown(said, _TOOL_KEYS, source, path, warnings):
                 warnings.append(
@@ -152,6 +157,8 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
                 )
             table = _checked(_OneTool, said, source, path, typed, warnings)
             rules = _check_ins(said, source, path, pattern, warnings)
+            if "needs" in said:
+                needs = needed(said["needs"], source.where(setting_path(*path, "needs")), warnings)
             if "touches" in said:
                 touches = capabilities(said["touches"], source.where(setting_path(*path, "touches")), warnings)
         elif isinstance(said, str):
@@ -173,6 +180,7 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             override=table.override,
             check_in=rules,
             touches=touches,
+            needs=needs,
             result_limit=table.result_limit,
         )
 
