@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_intent.around import Disk
 from pi_intent.errors import CredentialError
+from pi_intent.gates.artifacts import Unredeemed, listed, redeem
 from pi_intent.gates.capabilities import Governed, Permit
 from pi_intent.gates.check_in import CheckIn
 from pi_intent.gates.configured import Gated
@@ -83,6 +84,8 @@ class Gates:
         that are filled in later.
         """
         start, runtime = opened.start, self._runtime
+        if chosen.wants:  # first: whoever decides on the call decides on the text itself
+            arguments = self._redeemed(opened, arguments, dict(chosen.wants))
         gated = gated_by(settings, chosen)
         if gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
             return await self._with_credentials(opened, arguments, settings, chosen)
@@ -100,6 +103,16 @@ class Gates:
         await self.check_in.admit(opened, arguments, situation, gated, asker, misfit=doubt)
         return await self._with_credentials(opened, arguments, settings, chosen)
 
+    def _redeemed(self, opened: OpenCall, arguments: JSONObject, wanted: dict[str, str]) -> JSONObject:
+        store = self._runtime.artifacts
+        try:
+            return redeem(wanted, arguments, store)
+        except Unredeemed as refusal:
+            live = listed(() if store is None else store.live(), wanted.values())
+            raise self.check_in.refused(
+                opened, "unredeemed", argument=refusal.argument, problem=refusal.why, live=live
+            ) from None
+
     async def _with_credentials(
         self, opened: OpenCall, arguments: JSONObject, settings: Settings, chosen: ToolSettings
     ) -> Admitted:
@@ -109,13 +122,13 @@ class Gates:
         known = {credential.name: credential for credential in settings.credentials}
         missing = next((name for name in chosen.needs if name not in known), None)
         if missing is not None or self._fetch is None:
-            raise self.check_in.without_credential(opened, missing or chosen.needs[0])
+            raise self.check_in.refused(opened, "credential", name=missing or chosen.needs[0])
         needed = tuple(known[name] for name in chosen.needs)
         try:
             given = await self._fetch(needed)
         except CredentialError as error:
             self._runtime.tell_once(str(error))
-            raise self.check_in.without_credential(opened, str(error).split()[2]) from None
+            raise self.check_in.refused(opened, "credential", name=str(error).split()[2]) from None
         self._runtime.learn(given.values())
         return Admitted(arguments, given, {credential.variable: given[credential.name] for credential in needed})
 

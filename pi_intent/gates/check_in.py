@@ -243,9 +243,9 @@ class CheckIn:
         if decision.approved is not None and decision.by is not None:
             opened.decide(approved=decision.approved, by=decision.by, note=decision.note)
 
-    def without_credential(self, opened: OpenCall, name: str) -> CallDenied:
-        """Return what to raise where a credential that the call needs could not be had; the call is settled."""
-        return self._denied(opened, "credential", name=name)
+    def refused(self, opened: OpenCall, sentence: str, **words: str) -> CallDenied:
+        """Return what to raise where something that the call needs cannot be had; the call is settled."""
+        return self._denied(opened, sentence, (), **words)
 
     def _denied(self, opened: OpenCall, why: str, reasons: tuple[Reason, ...] = (), **words: str) -> CallDenied:
         text = self._texts.consent[why].format_map(

@@ -45,6 +45,8 @@ class ToolRule:
     check_in: tuple[Rule, ...] | None = None
     touches: tuple[str, ...] | None = None
     needs: tuple[str, ...] | None = None
+    stores: tuple[str, ...] | None = None
+    wants: tuple[tuple[str, str], ...] | None = None
     result_limit: int | None = None
 
     def matches(self, names: Iterable[str]) -> bool:
@@ -73,6 +75,9 @@ class ToolSettings:
     check_in: tuple[Rule, ...] = ()
     touches: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
+    stores: tuple[str, ...] = ()
+    wants: tuple[tuple[str, str], ...] = ()
+    """The kind of artifact that an argument may refer to, by the argument's name."""
     result_limit: int | None = None
     """Bytes of a result that a model may get; None for any number."""
 
@@ -104,6 +109,7 @@ class Settings:
     unattended: Literal["deny", "defer"] = "deny"
     permissions: tuple[tuple[str, Ruling], ...] = ()
     credentials: tuple[Credential, ...] = ()
+    artifacts: bool = False
     result_limit: int | None = None
     tools: tuple[ToolRule, ...] = ()
     floors: tuple[ToolRule, ...] = ()
@@ -120,7 +126,7 @@ class Settings:
             self.ask != "none"
             or bool(self.check_in)
             or bool(self.permissions)
-            or any(rule.check_in or rule.override or rule.needs for rule in tables)
+            or any(rule.check_in or rule.override or rule.needs or rule.wants for rule in tables)
         ) and not self.off
 
     def for_tool(
@@ -148,6 +154,8 @@ class Settings:
         is_set = False
         touches: tuple[str, ...] = ()
         needs: tuple[str, ...] = ()
+        stores: tuple[str, ...] = ()
+        wants: dict[str, str] = {}
         result_limit = self.result_limit
         # Ascending, so that the most specific rule has the last word on each key; among equals the later source.
         for rule in sorted((rule for rule in self.tools if rule.matches(names)), key=lambda rule: rule.specificity):
@@ -161,6 +169,8 @@ class Settings:
             check_in += rule.check_in or ()  # every rule asks, not the most specific one alone
             touches += rule.touches or ()
             needs += rule.needs or ()
+            stores += rule.stores or ()
+            wants |= dict(rule.wants or ())
             result_limit = rule.result_limit or result_limit
         # All that match, not the most specific: a narrow rule of a project must not shadow its own wider one either.
         for floor in (floor for floor in self.floors if floor.matches(names)):
@@ -181,6 +191,8 @@ class Settings:
             check_in=tuple(dict.fromkeys(check_in)),
             touches=tuple(dict.fromkeys(touches)),
             needs=tuple(dict.fromkeys(needs)),
+            stores=tuple(dict.fromkeys(stores)),
+            wants=tuple(wants.items()),
             result_limit=result_limit,
         )
 

@@ -147,7 +147,9 @@ class OuterLayer:
             token = RUNNING.set(running)
             try:
                 if extension.is_plain or request.tool_source is not None:  # no inner layer of ours below
-                    async with gated(extension, session, opened, given) as given:
+                    async with gated(extension, session, opened, given) as admitted:
+                        if admitted is not given:
+                            given = running.ran_args = admitted
                         if request.tool_source is not None:
                             given = fill_replaced(name, request.parameters or {}, given, opened)
                         result = await self._below.execute_fn(tool_call_id, given, signal, updated)
@@ -174,7 +176,13 @@ class OuterLayer:
                 files=running.files,
                 ran_args=running.ran_args,
             )
-            return (result, settlement) if ceiling is None else ceiling.result(result, settlement)
+            if ceiling is not None:
+                result, settlement = ceiling.result(result, settlement)
+            if stores := extension.settings_of(name).stores:
+                from pi_intent.hosts.tau.storing import store
+
+                store(session.runtime, result, name, stores)
+            return result, settlement
 
         try:
             return await session.pipeline.run(request, delegate)
@@ -207,7 +215,9 @@ class InnerLayer:
         if ran != opened.call.arguments:
             running.ran_args = ran
             opened.update(ran)
-        async with gated(self._extension, self._extension.session(), opened, ran) as ran:
+        async with gated(self._extension, self._extension.session(), opened, ran) as admitted:
+            if admitted is not ran:
+                ran = running.ran_args = admitted
             running.reached = True
             given = fill_replaced(self._name, own.parameters, ran, opened)
             journal = self._extension.session().runtime.journal
