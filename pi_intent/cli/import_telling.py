@@ -67,6 +67,12 @@ def print_reports(
     width = max((len(WAYS[dialect].name) for dialect in grouped), default=0)
     for dialect, of_one in grouped.items():
         click.echo(f"  {WAYS[dialect].name:{width}}  {_amount(of_one)}")
+    running = sum(report.still_running for report in reports)
+    if running:
+        _say(
+            f"· {counted(running, 'call')} may still be running and {'is' if running == 1 else 'are'} left out: "
+            "import again when the session has ended"
+        )
     _print_left_out(reports, foreign)
     _print_other_folders(folders, reports)
     new = sum(report.new_calls + report.new_ends for report in reports)
@@ -75,7 +81,7 @@ def print_reports(
     elif new:
         _say("Nothing was written. Without --dry-run it is.")
     elif grouped:
-        _say("Nothing new: the ledger has all of it.")
+        _say("Nothing else is new." if running else "Nothing new: the ledger has all of it.")
     elif foreign:
         _say("No session was found among the files.")
 
@@ -90,6 +96,7 @@ def _amount(reports: Sequence[FileReport]) -> str:
         ("that have ended since", 0 if total("new_calls") else total("new_ends")),
         ("there before", total("already")),
         ("recorded by pi-intent itself", total("recorded")),
+        ("still running", total("still_running")),
         ("with an intent", total("intents")),
         ("rejected", total("rejected")),
     )
@@ -183,6 +190,7 @@ def _document(report: FileReport) -> dict[str, Any]:
         "newEnds": report.new_ends,
         "already": report.already,
         "recorded": report.recorded,
+        "stillRunning": report.still_running,
         "unreadLines": report.unread_lines,
         "unread": [{"line": unread.line, "text": unread.text} for unread in report.unread],
     }

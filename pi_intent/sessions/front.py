@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -89,7 +90,8 @@ def names() -> str:
 def _lines(path: Path) -> Iterator[Numbered | Unread]:
     try:
         with path.open("rb") as file:
-            yield from objects(file)
+            # Whoever asks later what is known of a session knows all that was recorded of what stands here now.
+            yield from objects(file, size=os.fstat(file.fileno()).st_size)
     except OSError as error:
         raise SessionError(f"{printable(str(path), width=200)} cannot be read: {_reason(error)}") from error
 

@@ -18,7 +18,9 @@ from ledger_schema import assert_records_fit
 
 from pi_intent.cli.main import commands
 from pi_intent.ledger.calls import calls
+from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger
+from pi_intent.ledger.record import SessionInfo
 
 INVALID = "<tool_use_error>InputValidationError: Bash failed due to the following issue: command is required"
 
@@ -198,6 +200,21 @@ def test_any_beginning_and_then_the_whole_file_give_what_the_whole_gives(
     assert len(expected) == 2
     for size in {*range(0, len(whole), 97), *(at + 1 for at, byte in enumerate(whole) if byte == 10)}:
         assert kept_of(whole[:size], whole) == expected
+
+
+def test_what_may_still_be_running_is_said_and_left(project: Path, tmp_path: Path) -> None:
+    info = SessionInfo(session="0198-pi", host="pi", agent="main", cwd=str(project), version="0")
+    journal = SessionJournal.open(info, environ=os.environ, on_problem=pytest.fail)
+    path = write(tmp_path / "pi.jsonl", "".join(pi_session(project).splitlines(keepends=True)[:6]))
+    assert run(str(path)).stdout.splitlines() == [
+        f"Read into the ledger of {project}:",
+        "  pi  1 session, 2 calls: 2 still running, 2 with an intent",
+        "· 2 calls may still be running and are left out: import again when the session has ended",
+        "Nothing else is new.",
+    ]
+    assert document(str(path))["files"][0]["stillRunning"] == 2
+    journal.close()
+    assert document(str(path))["files"][0]["newCalls"] == 2
 
 
 def test_a_dry_run_says_what_would_be_new_and_writes_nothing(project: Path, tmp_path: Path) -> None:
