@@ -41,8 +41,8 @@ class Known:
 
     `begun` has the whole id by the part that says which call it is: the time of a call can be that of its file, and
     that of a file changes. `recorded` has them by the agent's own id, which some agents use again and again;
-    `answered` are the ids of those that a call was recognised by. `live_since` is when the first of those who record
-    the session now began, in Unix seconds; None where nobody does.
+    `answered` are the ids of those by which a call was recognised: each answers for one. `live_since` is when the
+    first of those who record the session now began, in Unix seconds; None where nobody does.
     """
 
     begun: dict[str, str] = field(default_factory=dict)
@@ -51,14 +51,14 @@ class Known:
     answered: set[str] = field(default_factory=set)
     live_since: float | None = None
 
-    def is_recorded(self, record: str, ended: float | None) -> bool:
-        """Whether the call of a record was recorded while it happened; each that was answers once.
+    def recorded_as(self, record: str, ended: float | None) -> str | None:
+        """Return the id under which the call of a record was recorded while it happened, if none of `answered` it is.
 
         It is the same call when the arguments are; else, because an agent's file has them as they were sent and the
         ledger as they ran, when tool, intent and time are. What was recorded after the call had `ended` is another.
         """
         if not self.recorded:
-            return False
+            return None
         # Read off the record, because names and texts are redacted and cut there.
         call = json.loads(record)
         found = [
@@ -75,9 +75,7 @@ class Known:
             ),
             None,
         )
-        if same is not None:
-            self.answered.add(same.id)
-        return same is not None
+        return None if same is None else same.id
 
 
 def _seconds(ts: str) -> float:

@@ -6,16 +6,16 @@ import json
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from pi_intent import __version__
 from pi_intent.ledger.record import SessionInfo, timestamp
 from pi_intent.protocols import CallContext, Settlement
-from pi_intent.sessions.as_events import Begun, begun_by, end_event, start_event
+from pi_intent.sessions.as_events import begun_by, end_event, start_event
 from pi_intent.sessions.clamped import sane_time
 from pi_intent.sessions.copied import Texts
-from pi_intent.sessions.known import Known, call_identity, id_at, known_of, which
+from pi_intent.sessions.known import call_identity, id_at, which
 from pi_intent.sessions.report import Counts, FileReport
+from pi_intent.sessions.session_calls import SessionCalls
 from pi_intent.sessions.session_writer import SessionWriter, Target
 from pi_intent.sessions.values import Dialect, Found, FoundCall, FoundResult, Head, Prompt, Unread
 from pi_intent.settings import Settings
@@ -31,44 +31,8 @@ _MOST_OPEN = 64
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
 
-_JUST_NOW = 5.0
-"""Seconds in which a session that pi-intent begins to record has its segment: git is asked where it lies."""
-
-
-class _Call(NamedTuple):
-    """A call that has no end yet in the ledger; `record` is None where its beginning stands there.
-
-    `ended` is when its result came, where the result is not taken in now.
-    """
-
-    begun: Begun
-    record: str | None
-    ended: float | None = None
-
-
-class _Session:
-    """One session of the file.
-
-    `met` are the keys of its calls so far, `open` those that wait for their results, `left` those that whoever
-    records the session may be about to record.
-    """
-
-    def __init__(self, session: str, known: Known, writer: SessionWriter) -> None:
-        self.id = session
-        self.known = known
-        self.writer = writer
-        self.met: set[str] = set()
-        self.open: dict[str, _Call] = {}
-        self.left: list[_Call] = []
-        self.waiting: dict[str, FoundResult] = {}
-
-
 class FileImport:
     """Takes what a reader finds in one file, in its order. `path` is told in the ledger.
-
-    Of a session that pi-intent recorded, a call goes in when its result comes, or at the end of the file: then it is
-    known whether it was recorded. While pi-intent records it, it may be about to: an agent writes the calls of a
-    message down at once, and they are recorded one by one. What may still come is left to a later import.
 
     `modified` is the time of the file, for calls that have none and none before them; `own_id` the session's id
     where the file states none; `echoes` the texts that are no intent of the model's own.
@@ -95,7 +59,7 @@ class FileImport:
         self._counts = Counts()
         self._latest: float | None = None
         self._seq = 0
-        self._sessions: dict[str, _Session] = {}
+        self._sessions: dict[str, SessionCalls] = {}
         self._head = Head(session=None)
         self._take_head(self._head)
 
@@ -106,7 +70,7 @@ class FileImport:
                 self.take(item)
             for session in self._sessions.values():
                 self._counts.unpaired += len(session.waiting)
-                self._take_open(session)
+                session.take_open()
         finally:
             for session in self._sessions.values():
                 session.writer.close()
@@ -144,9 +108,9 @@ class FileImport:
             self._latest = started
         folder = self._target.location.project
         self._recorder = self._target.recorder(head.cwd or ("" if folder is None else str(folder)))
-        self._session: _Session | None = None
+        self._session: SessionCalls | None = None
 
-    def _current(self, ts: float | None) -> _Session:
+    def _current(self, ts: float | None) -> SessionCalls:
         """Return the session that the file is about now; the ledger is asked about it when its first call comes."""
         if self._session is not None:
             return self._session
@@ -171,7 +135,7 @@ class FileImport:
             if len(self._sessions) % _MOST_OPEN == _MOST_OPEN - 1:
                 for other in self._sessions.values():
                     other.writer.close()
-            session = self._sessions[name] = _Session(name, self._known_of(name), writer)
+            session = self._sessions[name] = SessionCalls(name, self._dialect, self._target, writer, self._counts)
         self._counts.sessions[name] = None
         if head.cwd is not None:
             self._counts.folders[head.cwd] = None
@@ -187,9 +151,8 @@ class FileImport:
 
     def _take_call(self, found: FoundCall) -> None:
         session = self._current(found.ts)
-        if found.key in session.met:
+        if found.key in session.ids:
             return
-        session.met.add(found.key)
         self._counts.call(found)
         self._seq += 1
         when = self._time(found.ts)
@@ -202,6 +165,7 @@ class FileImport:
             host=self._dialect,
             session=session.id,
             call_id=session.known.begun.get(which(fresh), fresh),
+            parent=None if found.parent is None else session.id_of(found.parent),
             seq=self._seq,
             copied=found.intent is not None and found.intent in self._texts,
         )
@@ -217,14 +181,10 @@ class FileImport:
             self._counts.already += 1
         else:
             record = self._recorder.call(start, context, ts=timestamp(when), head=None)
-        call = _Call(begun_by(start, found, context), record)
-        if record is not None and not session.known.recorded and not self._may_be_recorded(session, call):
-            self._begin(session, call.begun, record)
-            call = call._replace(record=None)
-        session.open[found.key] = call
+        session.begin(found.key, begun_by(start, found, context), record)
         early = session.waiting.pop(found.key, None)
         if early is not None:
-            self._end(session, early)
+            self._end(session, found.key, early)
 
     def _take_result(self, found: FoundResult) -> None:
         if found.key is None:
@@ -233,7 +193,7 @@ class FileImport:
             self._counts.unpaired += 1
             return
         session = self._current(found.ts)
-        if found.key not in session.met:
+        if found.key not in session.ids:
             if found.key in session.waiting:
                 return
             self._counts.result(found)
@@ -242,22 +202,14 @@ class FileImport:
             else:
                 self._counts.unpaired += 1
             return
-        if found.key in session.open:
+        if session.is_open(found.key):
             self._counts.result(found)
-            self._end(session, found)
+            self._end(session, found.key, found)
 
-    def _end(self, session: _Session, found: FoundResult) -> None:
+    def _end(self, session: SessionCalls, key: str, found: FoundResult) -> None:
         when = self._time(found.ts)
-        call = session.open.pop(found.key or "")._replace(ended=sane_time(found.ts))
-        if call.record is not None:
-            if self._is_recorded(session, call.record, call.ended):
-                return
-            if self._may_be_recorded(session, call):
-                session.left.append(call)
-                return
-            self._begin(session, call.begun, call.record)
-        begun = call.begun
-        if begun.call_id in session.known.ended:
+        begun = session.end(key, sane_time(found.ts))
+        if begun is None:
             return
         if self._target.dry_run:
             if f"end of {which(begun.call_id)}" in self._target.planned:
@@ -270,44 +222,6 @@ class FileImport:
         )
         session.writer.append(record)
         self._counts.new_ends += 1
-
-    def _take_open(self, session: _Session) -> None:
-        """Take the calls without a result, after another look at what was recorded while the file was read."""
-        calls = [*session.left, *(call for call in session.open.values() if call.record is not None)]
-        if not calls:
-            return
-        answered = session.known.answered
-        session.known = self._known_of(session.id)
-        session.known.answered = answered
-        for call in sorted(calls, key=lambda call: call.begun.seq):
-            if call.record is None or self._is_recorded(session, call.record, call.ended):
-                continue
-            if call.ended is not None or self._may_be_recorded(session, call):
-                self._counts.still_running += 1
-            else:
-                self._begin(session, call.begun, call.record)
-
-    def _known_of(self, session: str) -> Known:
-        return known_of(self._target.location.root, self._target.segment_name(session), self._dialect)
-
-    def _is_recorded(self, session: _Session, record: str, ended: float | None) -> bool:
-        is_recorded = session.known.is_recorded(record, ended)
-        self._counts.recorded += is_recorded
-        return is_recorded
-
-    def _may_be_recorded(self, session: _Session, call: _Call) -> bool:
-        """Whether pi-intent may be about to record a call: not one that ended before it began to record."""
-        since = session.known.live_since
-        if since is not None:
-            return call.ended is None or call.ended >= since
-        began = call.begun.ts
-        return call.ended is None and began is not None and 0 <= self._target.clock() - began < _JUST_NOW
-
-    def _begin(self, session: _Session, begun: Begun, record: str) -> None:
-        session.writer.append(record)
-        self._counts.new_calls += 1
-        if self._target.dry_run:
-            self._target.planned.add(which(begun.call_id))
 
 
 def _shortened(found: FoundResult) -> FoundResult:

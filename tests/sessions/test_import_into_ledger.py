@@ -234,6 +234,15 @@ def test_a_result_before_its_call_finds_it(location: LedgerLocation) -> None:
     assert the_call(location)[1] is not None
 
 
+def test_a_call_names_the_one_it_was_made_inside_of_by_its_id_in_the_ledger(location: LedgerLocation) -> None:
+    inner = replace(UNASKED, parent="k1")
+    file: list[Found] = [HEAD, CALL, inner, FINE, RESULT, replace(inner, key="k3", parent="gone")]
+    take(location, file[:2])
+    take(location, file)
+    outer, *others = (call.call for call in calls(location.root) if call.call)
+    assert [(call.tool_call_id, call.parent) for call in others] == [("call_2", outer.id), ("call_2", None)]
+
+
 def test_what_stands_twice_counts_once(location: LedgerLocation) -> None:
     assert told(take(location, [HEAD, CALL, CALL, RESULT, RESULT, CALL])) == {
         "calls": 1,

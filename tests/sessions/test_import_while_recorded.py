@@ -127,6 +127,19 @@ def test_an_earlier_call_with_the_same_id_and_arguments_is_not_taken_for_the_rec
     ]
 
 
+@pytest.mark.parametrize("ends_before", [True, False])
+def test_a_call_inside_of_a_recorded_one_names_that_one(
+    location: LedgerLocation, live: Live, ends_before: bool
+) -> None:
+    outer, inner = replace(CALL, ts=BEGAN + 4), replace(UNASKED, parent="k1", ts=BEGAN + 6)
+    live.records(outer, at=BEGAN + 5)
+    live.journal.close()
+    end = replace(RESULT, ts=BEGAN + 7)
+    file: list[Found] = [HEAD, outer, end, inner] if ends_before else [HEAD, outer, inner, end]
+    assert (take(location, file).recorded, kept(location)) == (1, [("call_1", False), ("call_2", True)])
+    assert [one.call.parent for one in calls(location.root) if one.call] == [None, "k1".rjust(26, "0")]
+
+
 @pytest.mark.parametrize("host", ["tau", "mcp"])
 def test_another_host_with_a_session_of_that_name_keeps_nothing_back(location: LedgerLocation, host: str) -> None:
     other = Live(location, host=host)

@@ -412,3 +412,10 @@ def test_what_a_call_is_aimed_at_is_told_of_the_tools_of_other_agents_too(
     tool: str, args: dict[str, Any], target: str | None
 ) -> None:
     assert target_argument(tool, args) == target
+
+
+def test_ids_of_ours_are_literal_so_that_a_call_is_found_by_those_that_name_it() -> None:
+    redactor = Redactor(redaction_key(KEY), {"DEPLOY_TOKEN": CALL_ID})
+    start = replace(START, tool_call_id=CALL_ID, parent_tool_call_id=CALL_ID)
+    record = json.loads(Recorder(redactor, DIGESTER, project=(), cwd="/").call(start, CONTEXT, ts=TS, head=None))
+    assert (record["id"], record["parent"], record["toolCallId"] == CALL_ID) == (CALL_ID, CALL_ID, False)
