@@ -390,6 +390,24 @@ def test_a_session_of_another_folder_goes_in_and_that_is_said(project: Path, tmp
     )
 
 
+@pytest.mark.parametrize("named", ["\0", "/a\0b", "\ud800", "/" + "x" * 300, "/" + "a/" * 5000, "~", "C:\\shop"])
+def test_a_folder_that_cannot_be_one_is_one_outside_this_project(project: Path, tmp_path: Path, named: str) -> None:
+    text = pi_session(Path("/gone")).replace('"/gone"', json.dumps(named))
+    path = write(tmp_path / "home/.pi/agent/sessions/s.jsonl", text)
+    result = run(str(path))
+    assert (result.exit_code, "2 new" in result.stdout, "outside this project" in result.stdout) == (0, True, True)
+    assert document(str(path))["files"][0]["folders"] == [named]
+    assert document()["elsewhere"] == 1
+
+
+@pytest.mark.parametrize("named", [".", "src", ".."])
+def test_a_relative_folder_is_not_taken_for_one_of_where_the_import_runs(
+    project: Path, tmp_path: Path, named: str
+) -> None:
+    write(tmp_path / "home/.pi/agent/sessions/s.jsonl", pi_session(Path(named)))
+    assert (document()["found"], document()["elsewhere"]) == ([], 1)
+
+
 def test_redact_args_of_the_project_holds_even_where_pi_intent_is_switched_off(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
