@@ -41,6 +41,7 @@ _ALWAYS_DIGESTED = frozenset(
         "newText",
         "file_text",
         "new_source",
+        "patch",
     }
 )
 """What agents call the arguments that hold what stands in files."""

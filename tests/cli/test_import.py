@@ -350,6 +350,20 @@ def test_secrets_of_the_environment_and_known_shapes_reach_no_file(
             assert shaped[4:].encode() not in content
 
 
+def test_of_a_patch_the_names_of_files_are_kept_and_not_what_stands_in_them(project: Path, tmp_path: Path) -> None:
+    patch = f"*** Begin Patch\n*** Update File: {project}/src/pay.py\n@@\n-Jane, 12 Elm St\n+Joe\n*** End Patch"
+    at = {"timestamp": "2030-01-31T12:00:00.000Z"}
+    call = {"type": "custom_tool_call", "name": "apply_patch", "input": patch, "call_id": "c1"}
+    entries = [
+        {**at, "type": "session_meta", "payload": {"id": "0198-codex", "cwd": str(project)}},
+        {**at, "type": "response_item", "payload": call},
+    ]
+    run(str(write(tmp_path / "rollout.jsonl", "".join(json.dumps(entry) + "\n" for entry in entries))))
+    assert not any(b"Elm" in content for content in ledger_files().values())
+    shown = CliRunner().invoke(commands, ["log", "--path", "src/pay.py"], catch_exceptions=False).stdout
+    assert "apply_patch src/pay.py" in shown
+
+
 def test_hostile_text_reaches_no_terminal(project: Path, tmp_path: Path) -> None:
     path = write(tmp_path / "pi.jsonl", pi_session(Path("/\x1b]0;owned\x07")) + '{"type":"\\u001b[31mred"}\n')
     result = run(str(path))

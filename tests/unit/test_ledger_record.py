@@ -391,7 +391,7 @@ def test_every_record_is_one_line_of_ascii_json_that_can_be_read(args: Any, inte
     assert entry.args_digest == DIGESTER.digest(written.encode())
 
 
-@pytest.mark.parametrize("name", ["content", "edits", "old_string", "new_string", "file_text"])
+@pytest.mark.parametrize("name", ["content", "edits", "old_string", "new_string", "file_text", "patch"])
 def test_what_stands_in_files_is_kept_as_its_size_whatever_an_agent_calls_it(name: str) -> None:
     record = json.loads(recorder().call(replace(START, args={name: "Jane, 12 Elm St"}), CONTEXT, ts=TS, head=None))
     assert record["args"] == {name: {"bytes": 15, "digest": DIGESTER.digest(b"Jane, 12 Elm St")}}
