@@ -94,6 +94,6 @@ def end_event(begun: Begun, found: FoundResult, *, host: Dialect, session: str) 
         status=found.status,
         is_error=found.is_error,
         duration_ms=milliseconds(found.ms, begun.ts, sane_time(found.ts)),
-        facts=result_facts(begun.kind, begun.change, found.status, found.text),
+        facts=result_facts(begun.kind, begun.change, found.status, found.text, found.exit_code),
         codes=tuple(_CODES[code] for code in found.codes if code in _CODES),
     )

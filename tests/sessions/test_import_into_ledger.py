@@ -290,6 +290,27 @@ def test_an_intent_that_repeats_the_prompt_or_us_is_flagged(
     assert the_call(location)[0].flags == flags
 
 
+@pytest.mark.parametrize(
+    ("tool", "result", "facts"),
+    [
+        ("bash", {"exit_code": 0, "text": "fine"}, "exit 0"),
+        ("bash", {"exit_code": 0, "text": "2 passed in 0.12s"}, "2 passed"),
+        ("bash", {"exit_code": 0, "text": "Process exited with code 9"}, "exit 0"),
+        ("a tool of somebody's", {"exit_code": 0, "text": "fine"}, "exit 0"),
+        ("bash", {"exit_code": None, "text": "fine"}, None),
+        ("bash", {"exit_code": 1, "status": "timeout", "error": "slow"}, None),
+    ],
+)
+def test_an_exit_code_that_stands_beside_the_result_is_a_fact(
+    location: LedgerLocation, tool: str, result: dict[str, Any], facts: str | None
+) -> None:
+    ended = replace(RESULT, **{"status": "ok", "is_error": False, "error": None} | result)
+    take(location, [HEAD, replace(CALL, tool=tool), ended])
+    done = the_call(location)[1]
+    assert done is not None
+    assert done.facts == facts
+
+
 def test_flags_and_codes_that_are_none_of_ours_are_left_out(location: LedgerLocation) -> None:
     rejected = replace(RESULT, status="rejected", codes=("intent_missing", "made_up"))
     report = take(location, [HEAD, replace(CALL, flags=("edit_fields_dropped", "made_up"), per_edit=3), rejected])
