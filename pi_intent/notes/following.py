@@ -6,6 +6,7 @@ from typing import Literal
 
 from pi_intent.notes.actions import Action
 from pi_intent.notes.note import Note, quoted
+from pi_intent.notes.own_doing import is_own_doing
 from pi_intent.notes.words import Words
 
 Promise = Literal["test", "run"]
@@ -18,8 +19,8 @@ def promised(words: Words, action: Action) -> Promise | None:
     """Return what an intent says will be done: `test`, `run`, or nothing that could be checked."""
     if not words.known or words.leaning != "test" or words.lead is None:
         return None
-    if words.verb == "test" and action.kind in ("write", "edit"):
-        return None  # to test a thing is also to write a test of it
+    if action.kind in ("write", "edit") and not is_own_doing(words, action):
+        return None  # what the program shall run, or a test that is being written
     if words.verb == "test" or not _TESTING.isdisjoint(words.bases[words.lead + 1 :]):
         return "test"
     return "run"

@@ -76,11 +76,11 @@ def test_a_note_tells_what_was_compared() -> None:
 
 
 def test_what_a_note_quotes_is_short_on_one_line_and_can_be_seen() -> None:
-    hostile = "Read \x1b[31mthe\x00 \u202econfig\n\n" + "and the rest of it " * 200 + "\ud800"
+    hostile = "Read \x1b[31mthe\x00 \u202efile:\n\n" + "and the rest of it " * 200 + "\ud800"
     call = past_call(1, {"intent": hostile, "tool": "write", "args": {"path": "a\u200b\ud800.toml"}})
     (note,) = notes_of([call])["c1"]
     assert note.text == (
-        '"Read [31mthe config and the rest of it and the rest of it a…" only looks, and the call writes "a.toml"'
+        '"Read [31mthe file: and the rest of it and the rest of it an…" only looks, and the call writes "a.toml"'
     )
 
 
