@@ -28,8 +28,9 @@ _KEYWORDS = word_set("then do else elif if while until ! { } fi done in")
 class Simple(NamedTuple):
     """One simple command. `program` is its first word without its folder and what only wraps it, in lower case.
 
-    `writes` are the files its output goes to, `fed` says that it reads what another command printed, `wrapped` what
-    stood before the program (`sudo`, `xargs` …), `inside` that it stands in another's substitution.
+    `writes` are the files its output goes to, `reads` those that are its input; `fed` says that it reads what another
+    command printed, `wrapped` what stood before the program (`sudo`, `xargs` …), `inside` that it stands in another's
+    substitution.
     """
 
     program: str
@@ -38,6 +39,7 @@ class Simple(NamedTuple):
     fed: bool = False
     wrapped: tuple[str, ...] = ()
     inside: bool = False
+    reads: tuple[str, ...] = ()
 
 
 def split(command: str, *, depth: int = 0) -> tuple[Simple, ...]:
@@ -59,11 +61,12 @@ def split(command: str, *, depth: int = 0) -> tuple[Simple, ...]:
 class _Piece:
     """What is being read of one simple command."""
 
-    __slots__ = ("fed", "inside", "words", "writes")
+    __slots__ = ("fed", "inside", "reads", "words", "writes")
 
     def __init__(self, *, fed: bool = False, inside: bool = False) -> None:
         self.words: list[str] = []
         self.writes: list[str] = []
+        self.reads: list[str] = []
         self.fed = fed
         self.inside = inside
 
@@ -86,6 +89,8 @@ def _pieces(text: str) -> list[_Piece]:
             heredocs.append(whole)
         elif target == ">":
             piece.writes.append(whole)
+        elif target == "<":
+            piece.reads.append(whole)
         elif not target:
             piece.words.append(whole)
         word, target = None, ""
@@ -177,7 +182,7 @@ def _pieces(text: str) -> list[_Piece]:
                 word = None
             close_word()
             count = 3 if text.startswith("<<<", at) else 2 if two == "<<" else 1
-            target = "<<" if count == 2 else "<"
+            target = ("<", "<<", "<<<")[count - 1]
             at += count + (count == 2 and text[at + 2 : at + 3] == "-")
         elif sign == ">":
             if word is not None and "".join(word).isdigit():
@@ -234,6 +239,8 @@ def _simple(piece: _Piece) -> Simple | None:
         name = word.rpartition("/")[2].lower()
         if word in _KEYWORDS or _ASSIGNMENT.match(word):
             at += 1
+        elif name == "command" and words[at + 1 : at + 2] in (["-v"], ["-V"]):
+            break  # it only tells whether there is such a program
         elif name in _WRAPPERS:
             wrapped.append(name)
             at += 1
@@ -243,12 +250,18 @@ def _simple(piece: _Piece) -> Simple | None:
                 at += 2 if takes else 1
         else:
             break
-    if at >= len(words):
-        if wrapped:
-            return Simple(wrapped[-1], tuple(words), tuple(piece.writes), piece.fed, tuple(wrapped), piece.inside)
-        return Simple("", (), tuple(piece.writes), piece.fed, (), piece.inside) if piece.writes else None
-    program = words[at].rpartition("/")[2].lower()
-    return Simple(program, tuple(words[at:]), tuple(piece.writes), piece.fed, tuple(wrapped), piece.inside)
+    own = words[at:]
+    if own:
+        program = own[0].rpartition("/")[2].lower()
+    elif wrapped:
+        program, own = wrapped[-1], words
+    elif piece.writes:
+        program = ""
+    else:
+        return None
+    return Simple(
+        program, tuple(own), tuple(piece.writes), piece.fed, tuple(wrapped), piece.inside, tuple(piece.reads)
+    )
 
 
 def _is_amount(word: str) -> bool:

@@ -16,12 +16,14 @@ from pi_intent.notes.programs import (
     GIT_LOOKS,
     HARMLESS,
     MANAGERS,
+    PROBES,
     RUNNERS,
     SHOWS_LINES,
     SHOWS_NAMES,
     TEST_WORDS,
     WAITS,
 )
+from pi_intent.notes.scratch import without_scratch
 from pi_intent.notes.words import is_file
 
 Shows = Literal["nothing", "names", "lines"]
@@ -43,14 +45,15 @@ class Done(NamedTuple):
 class Effects(NamedTuple):
     """What a whole command does.
 
-    `tests` says that it runs a test or a check, `runs` that it runs a program that may do anything; `changes` that
-    something may be different afterwards; `waits` that what it shows changes by itself. `files` are the files that it
-    names, `wide` says that it looks at more than those.
+    `tests` says that it runs a test or a check, `runs` that it runs a program that may do anything, `probes` that it
+    tries something out; `changes` that something may be different afterwards; `waits` that what it shows changes by
+    itself. `files` are the files that it names, `wide` says that it looks at more than those.
     """
 
     done: tuple[Done, ...] = ()
     tests: bool = False
     runs: bool = False
+    probes: bool = False
     changes: bool = False
     waits: bool = False
     files: tuple[str, ...] = ()
@@ -74,7 +77,7 @@ def _known(command: str) -> Effects:
 def _read(command: str) -> Effects:
     parts: list[Effects] = []
     moved = downloads = False
-    for simple in split(command):
+    for simple in without_scratch(split(command)):
         parts.append(_effects(simple, moved=moved, downloads=downloads))
         moved = moved or simple.program in ("cd", "pushd")
         downloads = downloads or simple.program in ("curl", "wget", "base64")
@@ -82,6 +85,7 @@ def _read(command: str) -> Effects:
         done=tuple(dict.fromkeys(done for part in parts for done in part.done)),
         tests=any(part.tests for part in parts),
         runs=any(part.runs for part in parts),
+        probes=any(part.probes for part in parts),
         changes=any(part.changes for part in parts),
         waits=any(part.waits for part in parts),
         files=tuple(name for part in parts for name in part.files),
@@ -107,6 +111,7 @@ def _effects(simple: Simple, *, moved: bool, downloads: bool) -> Effects:
         done=tuple(Done(effect, " ".join(simple.words)[:200]) for effect in found),
         tests=tests,
         runs=runs,
+        probes=program in PROBES,
         changes=bool(found)
         or runs
         or program in _CHANGERS

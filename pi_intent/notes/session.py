@@ -27,7 +27,7 @@ class SessionNotes:
         self._exists = exists
         self._repeats = Repeats()
         self._seen = Seen()
-        self._pending: dict[Promise, list[tuple[str, str]]] = {"test": [], "run": []}
+        self._pending: dict[Promise, list[tuple[str, str]]] = {"test": [], "try": [], "run": []}
 
     def on(self, call: PastCall) -> tuple[Note, ...]:
         """Return the notes on the next call; `unfulfilled` is not among them."""

@@ -214,6 +214,11 @@ def is_file(path: str) -> bool:
     return name in _NAMES and (name[0] == "." or path.rstrip("/")[-len(name)].isupper())
 
 
+def is_known_name(name: str) -> bool:
+    """Say whether a name without its ending is one that files of projects have, such as `makefile` and `readme`."""
+    return name.partition(".")[0].lower() in _NAMES
+
+
 def last_part(path: str) -> str:
     """Return the name of a file without its folders, in lower case."""
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
