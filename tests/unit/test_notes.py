@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from notes_calls import past_call, past_calls
 
-from pi_intent.notes import Note, notes_of, notes_on
+from pi_intent.notes import Note, notes_of
 
 CASES = Path(__file__).parent.parent / "cases"
 NOTES = json.loads((CASES / "notes.json").read_text(encoding="utf-8"))["cases"]
@@ -28,12 +28,9 @@ def test_a_call_gets_the_notes_that_its_session_gives_reason_for(case: dict[str,
 
 
 def _kinds(case: dict[str, Any]) -> set[str]:
-    """Return the kinds of notes on the last call of a case, before it runs and afterwards."""
+    """Return the kinds of notes on the last call of a case."""
     calls = past_calls(*case.get("history", ()), case)
-    before = notes_on(calls[-1]._replace(status=None), calls[:-1])
-    after = notes_of(calls).get(calls[-1].id, ())
-    assert set(before) <= set(after)
-    return {note.kind for note in after}
+    return {note.kind for note in notes_of(calls).get(calls[-1].id, ())}
 
 
 def test_most_calls_whose_words_and_deeds_disagree_get_a_note() -> None:
@@ -82,12 +79,6 @@ def test_what_a_note_quotes_is_short_on_one_line_and_can_be_seen() -> None:
     assert note.text == (
         '"Read [31mthe file: and the rest of it and the rest of it an…" only looks, and the call writes "a.toml"'
     )
-
-
-def test_a_call_that_is_about_to_run_is_noted_and_promises_are_not_held_against_it() -> None:
-    call = past_call(2, {"intent": "Run the tests", "tool": "read", "args": {"path": "a.py"}, "status": None})
-    assert notes_on(call, past_calls({"tool": "read", "args": {"path": "b.py"}})) == ()
-    assert [note.kind for note in notes_of([call])["c2"]] == ["unfulfilled"]
 
 
 HOSTILE = [
