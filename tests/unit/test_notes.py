@@ -77,7 +77,7 @@ def test_what_a_note_quotes_is_short_on_one_line_and_can_be_seen() -> None:
     call = past_call(1, {"intent": hostile, "tool": "write", "args": {"path": "a\u200b\ud800.toml"}})
     (note,) = notes_of([call])["c1"]
     assert note.text == (
-        '"Read [31mthe file: and the rest of it and the rest of it an…" only looks, and the call writes "a.toml"'
+        '"Read the file: and the rest of it and the rest of it and th…" only looks, and the call writes "a.toml"'
     )
 
 
@@ -123,4 +123,14 @@ def test_a_note_shows_no_control_character_of_a_tool_s_name() -> None:
     )
     texts = [note.text for notes in notes_of(calls).values() for note in notes]
     assert texts
-    assert all(text.isprintable() for text in texts)
+    assert all(text.isprintable() and "owned" not in text for text in texts)
+
+
+def test_a_note_quotes_no_part_of_an_escape_sequence_and_ends_where_its_sentence_does() -> None:
+    command = "rm -rf ~ \x1b[31;1m# \x1b]0;a title without an end"
+    said = {"intent": "List \x1b[1mfiles\x9b0m", "tool": "bash", "args": {"command": command}}
+    (note,) = notes_of([past_call(1, said)])["c1"]
+    assert note.text == (
+        '"List files" does not say that the command removes a whole folder such as the home folder, the root or '
+        'everything here: "rm -rf ~"'
+    )
