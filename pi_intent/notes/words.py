@@ -158,7 +158,9 @@ def words_of(text: str) -> Words:
 
 def _without_file(token: re.Match[str]) -> str:
     word = token[0].rstrip(_ENDS)
-    return " " if "." in word and is_file(word) else token[0]
+    line = _LINE.search(word)
+    path = word if line is None else word[: line.start()]
+    return " " if "." in path and is_file(path) else token[0]
 
 
 def _plain(word: str) -> str:
