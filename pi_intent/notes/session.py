@@ -30,7 +30,7 @@ class SessionNotes:
         self._pending: dict[Promise, list[tuple[str, str]]] = {"test": [], "try": [], "run": []}
 
     def take(self, call: PastCall) -> tuple[Note, ...]:
-        """Return the notes on the next call but for `unfulfilled`, and remember it and what it promises."""
+        """Return the notes on the next call but for those that its session must end for, and remember it."""
         action, words, key = action_of(call), _words(call), key_of(call)
         found: list[Note | None] = [self._seen.note(call, action, self._exists)]
         if words is not None:
@@ -58,26 +58,33 @@ class SessionNotes:
                 waiting.clear()
 
     def waits_for(self, call_id: str) -> bool:
-        """Say whether the call that was taken last says that something follows, which has not yet."""
-        return any(waiting and waiting[-1][0] == call_id for waiting in self._pending.values())
+        """Say whether the call that was taken last may yet get a note when the session ends."""
+        return self._seen.waits_for(call_id) or any(
+            waiting and waiting[-1][0] == call_id for waiting in self._pending.values()
+        )
 
-    def unfulfilled(self) -> dict[str, Note]:
-        """Return the notes on what was promised by the calls that were taken and not kept so far, by call."""
-        return {
-            key: note_unfulfilled(intent, kind) for kind, waiting in self._pending.items() for key, intent in waiting
-        }
+    def at_the_end(self) -> dict[str, tuple[Note, ...]]:
+        """Return the notes that only the end of the session tells, by call, were it to end here.
+
+        They are on what was promised and not kept, and on files that are not there and that no call touched.
+        """
+        found: dict[str, tuple[Note, ...]] = {key: (note,) for key, note in self._seen.never_touched().items()}
+        for kind, waiting in self._pending.items():
+            for key, intent in waiting:
+                found[key] = (*found.get(key, ()), note_unfulfilled(intent, kind))
+        return found
 
 
 def notes_of(calls: Iterable[PastCall], *, exists: Exists | None = None) -> dict[str, tuple[Note, ...]]:
     """Return the notes on the calls of one session, given in their order, by the id of the call.
 
-    A call without a note is left out. Only an intent that a model stated is looked at. `exists` says whether a path
-    exists, asked only for files that a rationale names.
+    A call without a note is left out. Only an intent that a model stated is looked at. `exists` is asked only for
+    files that a rationale names.
     """
     session = SessionNotes(exists=exists)
     found = {call.id: notes for call in calls if (notes := session.take(call))}
-    for key, note in session.unfulfilled().items():
-        found[key] = in_order((*found.get(key, ()), note))
+    for key, notes in session.at_the_end().items():
+        found[key] = in_order((*found.get(key, ()), *notes))
     return found
 
 
