@@ -20,6 +20,9 @@ MOST = 256
 _DEEPEST = 3
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _SPACE = " \t\r"
+_MEANING = " \t\r\n'\"\\`$#;&|()<>"
+_MEANT = re.compile(f"[{re.escape(_MEANING)}]")
+_MEANT_IN_QUOTES = re.compile(r"[\"\\`$]")
 _SHELLS = word_set("sh bash zsh dash ksh fish")
 _WRAPPERS = word_set("sudo doas env time nohup nice timeout xargs command exec stdbuf")
 _KEYWORDS = word_set("then do else elif if while until ! { } fi done in")
@@ -104,6 +107,11 @@ def _pieces(text: str) -> list[_Piece]:
 
     while at < end:
         sign = text[at]
+        if not quote and sign not in _MEANING:
+            start, at = at, _until(_MEANT, text, at)
+            word = [] if word is None else word
+            word.append(text[start:at])
+            continue
         two = text[at : at + 2]
         if quote == "'":
             close = text.find("'", at)
@@ -134,9 +142,7 @@ def _pieces(text: str) -> list[_Piece]:
             at += 1
             continue
         if quote == '"':
-            start = at
-            while at < end and text[at] not in '"\\`$':
-                at += 1
+            start, at = at, _until(_MEANT_IN_QUOTES, text, at)
             word = [] if word is None else word
             if at == start and sign == '"':
                 quote = ""
@@ -203,12 +209,9 @@ def _pieces(text: str) -> list[_Piece]:
             close_piece()
             at += 1
         else:
-            start = at
-            while at < end and text[at] not in " \t\r\n'\"\\`$#;&|()<>":
-                at += 1
-            at += at == start  # a sign with a meaning of its own elsewhere
             word = [] if word is None else word
-            word.append(text[start:at])
+            word.append(sign)  # it has a meaning of its own elsewhere
+            at += 1
         if len(pieces) >= MOST:
             return pieces
     close_piece()
@@ -216,6 +219,12 @@ def _pieces(text: str) -> list[_Piece]:
         piece, word, _ = outer.pop()
         close_piece()
     return pieces
+
+
+def _until(meant: re.Pattern[str], text: str, at: int) -> int:
+    """Return where the next sign with a meaning stands, or the end."""
+    found = meant.search(text, at)
+    return len(text) if found is None else found.start()
 
 
 def _after(text: str, at: int, mark: str) -> int:

@@ -101,14 +101,12 @@ def _only_looks(call: PastCall, words: Words, action: Action) -> Note | None:
     if action.kind in ("run", "read", "search", "fetch"):
         return None
     by_name = action.kind not in ("write", "edit")
-    if not by_name and not is_own_doing(words, action):
-        return None
     looking = words.leaning == "look" or takes_a_look(words)
     if not looking and (words.leaning != "test" or words.verb == "test"):
         return None
     if _says_change(words, passive=by_name) or (action.kind == "other" and not changes_by_name(call)):
         return None
-    if not _ANNOUNCES_CHANGE.isdisjoint(words.all):
+    if not _ANNOUNCES_CHANGE.isdisjoint(words.all) or not (by_name or is_own_doing(words, action)):
         return None
     deed = {"write": "writes", "edit": "edits", "remove": "removes"}.get(action.kind, "changes")
     target = f" {quoted(action.target)}" if action.target else " something"

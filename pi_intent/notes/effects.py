@@ -77,23 +77,35 @@ def _known(command: str) -> Effects:
 def _read(command: str) -> Effects:
     parts: list[Effects] = []
     moved = downloads = False
+    read = _effects if len(command) <= _SHORT else _effects.__wrapped__  # what is long comes once
     for simple in without_scratch(split(command)):
-        parts.append(_effects(simple, moved=moved, downloads=downloads))
+        parts.append(read(simple, moved=moved, downloads=downloads))
         moved = moved or simple.program in ("cd", "pushd")
         downloads = downloads or simple.program in ("curl", "wget", "base64")
-    return Effects(
-        done=tuple(dict.fromkeys(done for part in parts for done in part.done)),
-        tests=any(part.tests for part in parts),
-        runs=any(part.runs for part in parts),
-        probes=any(part.probes for part in parts),
-        changes=any(part.changes for part in parts),
-        waits=any(part.waits for part in parts),
-        files=tuple(name for part in parts for name in part.files),
-        wide=any(part.wide for part in parts),
-        shows=max((part.shows for part in parts), key=_LEVELS.index, default="nothing"),
-    )
+    return parts[0] if len(parts) == 1 else _sum(parts)
 
 
+def _sum(parts: list[Effects]) -> Effects:
+    """Return what simple commands do together."""
+    tests = runs = probes = changes = waits = wide = False
+    done: dict[Done, None] = {}
+    files: list[str] = []
+    shows: Shows = "nothing"
+    for part in parts:
+        done |= dict.fromkeys(part.done)
+        tests |= part.tests
+        runs |= part.runs
+        probes |= part.probes
+        changes |= part.changes
+        waits |= part.waits
+        files += part.files
+        wide |= part.wide
+        if _LEVELS.index(part.shows) > _LEVELS.index(shows):
+            shows = part.shows
+    return Effects(tuple(done), tests, runs, probes, changes, waits, tuple(files), wide, shows)
+
+
+@lru_cache(maxsize=2048)
 def _effects(simple: Simple, *, moved: bool, downloads: bool) -> Effects:
     program, arguments = simple.program, simple.words[1:]
     found = deeds(simple, moved=moved, downloads=downloads)

@@ -118,11 +118,13 @@ _NOTHING = re.compile(
     r"|nothing (?:is|will be|gets?) (?:changed|edited|touched|written))",
     re.IGNORECASE,
 )
+_DENIALS = word_set("anything no nothing")
 _ONLY = word_set("just only merely simply")
 _GIVEN_LOOK = re.compile(
     r"\b(?:(?:take|taking|have|having) (?:a|another) (?:\w{1,12} )?look|(?:get|getting) an? (?:overview|idea))\b",
     re.IGNORECASE,
 )
+_LOOKS = word_set("idea look overview")
 _WHEN = word_set("also always default each every instead never too unless well when whenever while")
 
 
@@ -143,12 +145,12 @@ def says_only_looking(words: Words) -> bool:
             return True
     if words.leaning != "look" and ("no" not in start or all(leaning_of(plain) != "look" for plain in words.bases)):
         return False
-    return _NOTHING.search(words.text[:400]) is not None
+    return not _DENIALS.isdisjoint(words.all) and _NOTHING.search(words.text[:400]) is not None
 
 
 def takes_a_look(words: Words) -> bool:
     """Say whether a text says `take a look` or the like, which no program does."""
-    return _GIVEN_LOOK.search(words.text[:400]) is not None
+    return not _LOOKS.isdisjoint(words.all) and _GIVEN_LOOK.search(words.text[:400]) is not None
 
 
 def tells_when(words: Words) -> bool:
@@ -218,6 +220,8 @@ def _after_verb(words: Words) -> tuple[str, list[str]]:
 
 
 def _without_line(word: str) -> str:
+    if ":" not in word and "#" not in word:
+        return word
     path = word.partition(":")[0].partition("#")[0]
     return path if is_file(path) else word
 

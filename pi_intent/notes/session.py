@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from pi_intent.notes.actions import Action, action_of
 from pi_intent.notes.drift import note_drift
@@ -15,6 +15,8 @@ from pi_intent.notes.words import Words, words_of
 from pi_intent.past import PastCall
 
 _MOST = 8192  # characters of an intent that are looked at: twice what the ledger keeps
+
+_COPIED = Note("copied", "the intent is a text of pi-intent's or of the user's, word for word")
 
 
 class SessionNotes:
@@ -34,11 +36,10 @@ class SessionNotes:
         action, words, key = action_of(call), _words(call), key_of(call)
         found: list[Note | None] = [self._seen.note(call, action, self._exists)]
         if words is not None:
-            copied = Note("copied", "the intent is a text of pi-intent's or of the user's, word for word")
             found += [
                 note_drift(call, words, action),
                 self._repeats.note(call, action, key),
-                copied if "copied" in call.flags else None,
+                _COPIED if "copied" in call.flags else None,
                 note_echo(words, action),
                 note_vague(words),
             ]
@@ -46,7 +47,7 @@ class SessionNotes:
         self._seen.add(call, action)
         if call.status not in ("rejected", "denied", "cancelled"):
             self._hold(call, words, action)
-        return in_order(note for note in found if note is not None)
+        return in_order([note for note in found if note is not None])
 
     def _hold(self, call: PastCall, words: Words | None, action: Action) -> None:
         """Remember what a call promises, and forget what it keeps."""
@@ -88,9 +89,9 @@ def notes_of(calls: Iterable[PastCall], *, exists: Exists | None = None) -> dict
     return found
 
 
-def in_order(notes: Iterable[Note]) -> tuple[Note, ...]:
+def in_order(notes: Sequence[Note]) -> tuple[Note, ...]:
     """Return notes with the gravest first."""
-    return tuple(sorted(notes, key=lambda note: KINDS.index(note.kind)))
+    return tuple(notes if len(notes) < 2 else sorted(notes, key=lambda note: KINDS.index(note.kind)))
 
 
 def _words(call: PastCall) -> Words | None:
