@@ -31,9 +31,24 @@ class SessionNotes:
         self._seen = Seen()
         self._pending: dict[Promise, list[tuple[str, str]]] = {"test": [], "try": [], "run": []}
 
+    def on(self, call: PastCall) -> tuple[Note, ...]:
+        """Return the notes on a call that is about to run, but for those that its session must end for."""
+        return self._noted(call, action_of(call), _words(call), key_of(call))
+
+    def add(self, call: PastCall) -> None:
+        """Remember a call that is over."""
+        self._remember(call, action_of(call), key_of(call))
+
     def take(self, call: PastCall) -> tuple[Note, ...]:
         """Return the notes on the next call but for those that its session must end for, and remember it."""
         action, words, key = action_of(call), _words(call), key_of(call)
+        notes = self._noted(call, action, words, key)
+        self._remember(call, action, key)
+        if call.status not in ("rejected", "denied", "cancelled"):
+            self._hold(call, words, action)
+        return notes
+
+    def _noted(self, call: PastCall, action: Action, words: Words | None, key: bytes) -> tuple[Note, ...]:
         found: list[Note | None] = [self._seen.note(call, action, self._exists)]
         if words is not None:
             found += [
@@ -43,11 +58,11 @@ class SessionNotes:
                 note_echo(words, action),
                 note_vague(words),
             ]
+        return in_order([note for note in found if note is not None])
+
+    def _remember(self, call: PastCall, action: Action, key: bytes) -> None:
         self._repeats.add(call, action, key)
         self._seen.add(call, action)
-        if call.status not in ("rejected", "denied", "cancelled"):
-            self._hold(call, words, action)
-        return in_order([note for note in found if note is not None])
 
     def _hold(self, call: PastCall, words: Words | None, action: Action) -> None:
         """Remember what a call promises, and forget what it keeps."""
