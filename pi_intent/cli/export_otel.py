@@ -15,6 +15,7 @@ from pi_intent.errors import TracingError
 from pi_intent.facts import counted
 from pi_intent.labels.printable import printable
 from pi_intent.tracing.environment import CAPTURE, NOT_INSTALLED, captures_content, shown_url, traces_url
+from pi_intent.tracing.listening import nobody_listens
 from pi_intent.tracing.past import PastSpan, PastSpans
 
 if TYPE_CHECKING:
@@ -90,7 +91,7 @@ def _checked(url: str | None) -> str | None:
 
 def _send(spans: Iterator[PastSpan], url: str) -> int:
     try:
-        from pi_intent.tracing.sending import Sender, nobody_listens
+        from pi_intent.tracing.sending import Sender
     except ImportError as error:
         raise TracingError(NOT_INSTALLED) from error
     sender: Sender | None = None
