@@ -559,11 +559,25 @@ def test_the_standard_variable_says_whether_texts_are_told(value: str, on: bool)
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": " "}, "no OTEL_EXPORTER_OTLP_ENDPOINT is set"),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x"}, None),
         ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://x"}, None),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}, "OTEL_SDK_DISABLED is set"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}, "OTEL_SDK_DISABLED is true"),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "none"}, "OTEL_TRACES_EXPORTER is none"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "1"}, None),  # only "true" is
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "console, OTLP"}, None),
+        (
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "console,\x1b[2Jzipkin"},
+            "OTEL_TRACES_EXPORTER is console,zipkin",
+        ),
         (
             {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
-            "pi-intent sends over http/protobuf, and OTEL_EXPORTER_OTLP_PROTOCOL asks for another protocol",
+            "OTEL_EXPORTER_OTLP_PROTOCOL is grpc and pi-intent sends http/protobuf alone",
+        ),
+        (
+            {
+                "OTEL_EXPORTER_OTLP_ENDPOINT": "http://x",
+                "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
+                "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "HTTP/protobuf",
+            },
+            None,
         ),
     ],
 )
