@@ -315,7 +315,10 @@ def test_a_run_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
 
 
 def test_stopping_tau_ends_the_command_it_runs(tmp_path: Path) -> None:
-    with ScriptedModel([call("bash", command="exec 3>../alive; echo started >&3; sleep 3600")]) as model:
+    # More than a pipe holds: it is through when Tau reads. Tau forgets a command that it is stopped in the middle of
+    # starting, and lets it run on.
+    more = "head -c 1000000 /dev/zero"
+    with ScriptedModel([call("bash", command=f"exec 3>../alive; {more}; echo started >&3; sleep 3600")]) as model:
         tau = HermeticTau.create(tmp_path, model.base_url)
         os.mkfifo(tmp_path / "alive")
         alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
