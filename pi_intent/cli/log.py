@@ -13,7 +13,7 @@ import click
 
 from pi_intent.cli.asking import FAILED, OUTCOMES, Asked, nothing_found
 from pi_intent.cli.console import complain, json_text, shown_json
-from pi_intent.cli.noting import AT_ONCE, Notes, notes_in, notes_json
+from pi_intent.cli.noting import AT_ONCE, Notes, left_out, notes_in, notes_json
 from pi_intent.cli.paging import is_drawn, print_lines
 from pi_intent.cli.progress import opened_index
 from pi_intent.cli.session_choice import choose_session
@@ -155,11 +155,11 @@ def _print(
         return
     within = index.last(wanted, limit) if limit else Stretch()
     shown = index.counts(wanted, within=within)
-    notes, left_out = _notes(index, shown, with_notes)
+    notes, untaken = _notes(index, shown, with_notes)
     groups = session_groups(index, wanted, within, shown, counts)
     lines = timeline(groups, notes=notes) if is_drawn() else timeline(groups, notes=notes, label=_WHOLE)
     earlier = _earlier(sum(counts.values()) - sum(shown.values()))
-    print_lines(chain(earlier, lines, _left_open(index, wanted, within), left_out), newest_last=True)
+    print_lines(chain(earlier, lines, _left_open(index, wanted, within), untaken), newest_last=True)
 
 
 def session_groups(
@@ -182,7 +182,7 @@ def session_groups(
 
 def _notes(index: Index, sessions: Iterable[str], with_notes: bool | None) -> tuple[Notes, list[Line]]:
     """Return the notes that are wanted, and what to say of those that are left out."""
-    if with_notes is None and (history := sum(index.lengths(sessions).values())) > AT_ONCE:
+    if history := left_out(index, sessions, with_notes, most=AT_ONCE):
         text = f"no notes were taken, as these sessions have {history} calls; --notes takes them"
         return {}, [Line(lead=None), Line(((text, "dim"),), lead=None)]
     return ({} if with_notes is False else notes_in(index, sessions)), []

@@ -19,6 +19,18 @@ type Notes = Mapping[str, Sequence[Note]]
 AT_ONCE = 500
 """Calls of history that nobody waits for: they take less than a tenth of a second."""
 
+FOR_ONE = 5_000
+"""Calls of history that somebody waits for who asks about one call: they take less than half a second."""
+
+
+def left_out(index: Index, sessions: Iterable[str], wanted: bool | None, *, most: int) -> int:
+    """Return how many calls of history notes are too many for, 0 where notes are taken or nobody wants them.
+
+    `wanted` is None where nobody said so.
+    """
+    history = sum(index.lengths(sessions).values()) if wanted is None else 0
+    return history if history > most else 0
+
 
 class PackedNotes(Mapping[str, "tuple[Note, ...]"]):
     """Notes by the id of the call, in a fifth of the memory: there may be several on each of many calls."""

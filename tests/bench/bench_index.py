@@ -223,6 +223,10 @@ def main() -> None:
         show("log", *log)
         show("log --failed --tool bash", *log, "--failed", "--tool", "bash")
         show("log --path src/pay", *log, "--path", "src/pay")
+        (last,) = json.loads(subprocess.check_output([sys.executable, *log, "--json", "--limit", "1"], cwd=folder))[
+            "calls"
+        ]
+        show("show CALL", "-m", "pi_intent", "show", last["id"])
         show("log --limit 0", *log, "--limit", "0")
         show("log --limit 0 --notes", *log, "--limit", "0", "--notes")
         show("log --json, everything", *log, "--json")
