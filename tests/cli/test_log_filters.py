@@ -137,7 +137,7 @@ def test_filters_combine(args: tuple[str, ...], found: list[str]) -> None:
         (("--tool", "bsh"), "No call fits --tool 'bsh'; the tools here are bash, edit, web/get-page, read."),
         (
             ("--since", "2031-01-01"),
-            "No call fits --since '2031-01-01'; the last one began at 2030-01-31T14:30:00.000Z.",
+            "No call fits --since '2031-01-01'; the last one began on Thu 2030-01-31 14:30:00 UTC.",
         ),
         (
             ("--status", "denied", "--tool", "bash"),
@@ -162,7 +162,7 @@ def test_where_nothing_fits_one_sentence_says_which_filter_and_what_there_is(
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("--since", "soon"), "Invalid value for --since: 'soon' is no time; it can be \"2 hours ago\""),
+        (("--since", "soon"), "Invalid value for '--since': 'soon' is no time; it can be \"2 hours ago\""),
         (("--grep", "a("), "Invalid value for --grep: 'a(' is no regular expression (missing ), unterminated"),
         (("--status", "fine"), "Invalid value for '--status': 'fine' is not one of"),
     ],
