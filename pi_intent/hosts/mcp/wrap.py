@@ -72,7 +72,7 @@ def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child
             may_require=policy.may_require,
             on_skipped=lambda name, why: tell(f"{server}/{name} is not asked for an intent: {why}"),
         ),
-        calls=Calls(pipeline=recording.pipeline, server=server, clock=time.monotonic),
+        calls=Calls(pipeline=recording.ready, server=server, clock=time.monotonic),
         texts=texts,
         to_client=pump.to_client,
         to_server=pump.to_server,
