@@ -5,7 +5,6 @@ What the gates do is a coroutine. It is moved on by hand: when its turn has come
 
 from __future__ import annotations
 
-import itertools
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -87,7 +86,8 @@ class Holding:
         self._to_client = to_client
         self._tell = tell
         self._own_id = own_id
-        self._numbers = itertools.count(1)
+        self._asked: set[str] = set()
+        """The ids of all questions so far."""
         self._shows_forms = False
         """Whether a client that has said it once, in a handshake, shows forms."""
         self._is_over = False
@@ -126,8 +126,8 @@ class Holding:
         return True
 
     def is_own(self, name: object) -> bool:
-        """Whether an id, or the state of a call that is sent again, is one of ours, also one that is long settled."""
-        return isinstance(name, str) and name.startswith(self._own_id)
+        """Whether an id, or the state of a call that is sent again, is of a question of ours; also of a past one."""
+        return isinstance(name, str) and name in self._asked
 
     def answered(self, message: dict[str, Any]) -> list[Outcome]:
         """Take the answer to a request of ours; one that nobody waits for any more changes nothing."""
@@ -227,7 +227,8 @@ class Holding:
         return None
 
     def _ask(self, held: Held, message: str) -> None:
-        held.question_id = f"{self._own_id}{next(self._numbers)}"
+        held.question_id = f"{self._own_id}{len(self._asked) + 1}"
+        self._asked.add(held.question_id)
         if not is_of_results(held.sent.params):
             self._to_client(questions.as_request(held.question_id, message))
             return

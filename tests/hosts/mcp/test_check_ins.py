@@ -528,7 +528,7 @@ def test_a_call_without_an_id_asks_nobody_and_does_not_run():
     assert "which nobody can answer" in desk.told[0]
 
 
-@pytest.mark.parametrize("key", ["asks", "asks_1", "pi-intent-asks-1", "1", 1, 1.0], ids=repr)
+@pytest.mark.parametrize("key", ["asks-", "asks-2", "asks-01", "asks_1", "pi-intent-asks-1", "1", 1, 1.0], ids=repr)
 def test_a_servers_own_question_passes_whatever_its_id(key: Any):
     desk = Desk(environ=ASKS)
     client = Client(desk)
@@ -547,8 +547,8 @@ def test_an_answer_never_reaches_the_server_whether_it_is_wanted_or_not():
     client = Client(desk)
     client.call(1, text="x")
     (question,) = client.questions()
-    for key in (question.key, question.key, f"{question.key}9"):
-        client.reply(question._replace(key=key), {"action": "decline"})
+    for _ in range(3):
+        client.reply(question, {"action": "decline"})
     assert desk.sent() == []
 
 
