@@ -276,7 +276,6 @@ class Pump:
         if self.proxy.deadline is not None and now >= self.proxy.deadline:
             self.proxy.give_up()
         if self._leave_at is not None:
-            self.proxy.hang_up()
             self._leave(now, self._leave_at)
             return
         hears = self._client.is_open and self._server_writes

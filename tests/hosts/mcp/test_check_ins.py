@@ -360,6 +360,45 @@ def test_in_the_later_era_each_call_gets_its_question_because_nobody_tells_when_
     assert [params["arguments"]["text"] for params in reached(desk)] == ["y", "x"]
 
 
+def test_a_question_of_the_later_era_frees_nobody_elses_turn():
+    desk = Desk(environ=ASKS)
+    client = Client(desk)
+    client.modern = True
+    client.call(1, text="x")
+    (question,) = client.questions()
+    client.modern = False
+    client.call(2, text="y")
+    client.call(3, text="z")
+    client.modern = True
+    client.reply(question, {"action": "accept", "content": {"decision": ONCE}}, 4)
+    assert len(reached(desk)) == 1
+    assert len(client.questions()) == 2
+
+
+def test_a_call_that_is_held_up_keeps_the_calls_of_one_answer_together():
+    desk = Desk(environ=ASKS)
+    client = Client(desk)
+    for number, decision in enumerate((DENY, ONCE), start=1):
+        client.call(f"{number} a", text="x")
+        desk.now += 60
+        client.call(f"{number} b", text="y")
+        client.choose(decision)
+        client.choose(decision)
+        for sent in desk.sent():
+            desk.answer(sent["id"], content=[])
+        desk.now += 60
+    assert [start.group_id for start in desk.starts()] == ["1", "1", "2", "2"]
+
+
+def test_a_call_that_is_never_sent_again_does_not_stop_the_counting_of_answers():
+    desk = Desk(environ=ASKS)
+    client = Client(desk, modern=True)
+    for number in (1, 2):
+        client.call(number, text="x")
+        desk.now += 60
+    assert [start.group_id for start in desk.starts()] == ["1", "2"]
+
+
 def test_other_traffic_flows_on_while_somebody_is_asked(tmp_path: Path, modern: bool):
     desk = Desk(environ=settings(tmp_path, 'ask = "write"\n[tools]\n"srv/look" = { tier = "read" }\n'))
     client = Client(desk, modern=modern, lists=(ECHO, {**ECHO, "name": "look"}))
@@ -403,7 +442,7 @@ def test_a_call_that_is_cancelled_before_its_turn_is_never_asked_about():
     desk.proxy.from_client(cancel(2))
     client.choose(ONCE)
     assert len(client.questions()) == 1
-    assert desk.ends() == ["cancelled"]
+    assert (desk.ends(), client.refusals(), desk.told) == (["cancelled"], [], [])
     assert all(decision.call_id == desk.starts()[0].call_id for decision in desk.decisions.made)
 
 
@@ -417,6 +456,18 @@ def test_an_answer_counts_once(modern: bool):
     client.reply(question, approve, 3)
     assert len(reached(desk)) == 1
     assert len(client.questions()) == (2 if modern else 1)  # sent again, it is a new call
+
+
+def test_an_answer_counts_in_the_way_alone_in_which_it_was_asked_for(modern: bool):
+    desk = Desk(environ=ASKS)
+    client = Client(desk, modern=modern)
+    client.call(1, text="x")
+    (question,) = client.questions()
+    question = question._replace(about=client.calls[1])
+    client.modern = not modern
+    client.reply(question, {"action": "accept", "content": {"decision": ONCE}}, 2)
+    assert reached(desk) == []
+    assert (True, "person") not in decided(desk)
 
 
 def test_a_call_that_comes_back_with_other_arguments_is_asked_about_anew():
@@ -590,6 +641,13 @@ def test_a_tool_that_overrides_asks_in_every_mode(tmp_path: Path):
     client = Client(desk)
     client.call(1, text="x")
     assert "Asked because of: tier exec (It talks)" in client.questions()[0].text
+
+
+def test_a_call_that_its_tool_may_refuse_is_told_to_be_one():
+    tool = {"name": "echo", "inputSchema": {**ECHO["inputSchema"], "required": ["text"]}}
+    client = Client(Desk(environ=ASKS), lists=(tool,))
+    client.call(1, intent="See it")
+    assert "The tool may refuse it: text is missing." in client.questions()[0].text
 
 
 def test_rules_look_at_the_literal_arguments(tmp_path: Path):

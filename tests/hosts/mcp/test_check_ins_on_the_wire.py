@@ -96,12 +96,12 @@ type Start = Callable[..., Talk]
 def start(tmp_path: Path) -> Iterator[Start]:
     peers: list[Peer] = []
 
-    def started(*, modern: bool = False, settings: str = ASKS) -> Talk:
+    def started(*, modern: bool = False, **options: Any) -> Talk:
         project = tmp_path / "project"
         subprocess.run(["git", "init", "-q", str(project)], check=True)
         (tmp_path / ".config" / "pi-intent").mkdir(parents=True)
-        (tmp_path / ".config" / "pi-intent" / "config.toml").write_text(settings)
-        command = wrapped_command(server_command({}, tmp_path / "record"), "--server", "hostile")
+        (tmp_path / ".config" / "pi-intent" / "config.toml").write_text(ASKS)
+        command = wrapped_command(server_command(options, tmp_path / "record"), "--server", "hostile")
         peers.append(Peer(command, cwd=project, env=environment(tmp_path)))
         return Talk(peers[0], tmp_path, modern=modern)
 
@@ -167,6 +167,13 @@ def test_a_client_that_ends_while_it_asks(start: Start):
     talk = start()
     talk.call(1, "echo", text="x")
     ended_while_asked(talk, talk.peer.finish())
+
+
+def test_a_client_that_ends_while_it_asks_is_answered_before_the_last_of_the_server(start: Start):
+    talk = start(at_end="late")
+    talk.call(1, "echo", text="x")
+    said = talk.peer.finish().stdout
+    assert 0 < said.index(b'"isError":true') < said.index(b'"late"')
 
 
 def test_a_signal_while_somebody_is_asked(start: Start):
