@@ -720,3 +720,17 @@ def test_a_fault_of_ours_denies_and_is_told(monkeypatch: pytest.MonkeyPatch):
     client.call(1, text="x")
     assert (desk.sent(), desk.ends(), len(client.refusals())) == ([], ["denied"], 1)
     assert "by a fault of ours" in desk.told[0]
+
+
+def test_the_settings_of_the_documents_do_what_they_say(tmp_path: Path):
+    text = (Path(__file__).parents[3] / "docs" / "mcp.md").read_text().partition("```toml\n")[2].partition("```")[0]
+    tools = [{**ECHO, "name": name} for name in ("search", "merge_pull_request")]
+    desk = Desk("--server", "github", environ=settings(tmp_path, text))
+    client = Client(desk, lists=tuple(tools))
+    assert desk.told == []
+    client.call(1, "search", text="x")
+    client.call(2, "merge_pull_request", text="x")
+    assert len(reached(desk)) == 1
+    assert "It changes main" in client.questions()[0].text
+    client.call(3, "search", command="rm -rf /")
+    assert len(reached(desk)) == 1
