@@ -33,7 +33,14 @@ STRICT = tuple(
     for scenario in OPTIONAL
     if scenario.name in STATING or scenario.name.startswith(("arguments: ", "task: "))
 )
-SCENARIOS = (*OPTIONAL, *STRICT)
+GATED = 'ask = "write"\n[tools]\n"hostile/*" = { tier = "read" }\n'
+NEVER_ASKED = tuple(
+    replace(scenario, name=f"never asked, {scenario.name}", settings=GATED)
+    for scenario in OPTIONAL
+    if scenario.name in STATING or scenario.name.startswith(("call: ", "cancellation: ", "era: ", "id of a call: "))
+)
+"""Conversations held where a person is asked, but about none of the calls in them."""
+SCENARIOS = (*OPTIONAL, *STRICT, *NEVER_ASKED)
 
 
 @pytest.fixture(scope="module")
