@@ -11,7 +11,8 @@ from pi_intent.gates.capabilities import Governed, Permit
 from pi_intent.gates.check_in import CheckIn
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.declared import PROCESS
-from pi_intent.gates.history import History
+from pi_intent.gates.later import Arrived
+from pi_intent.gates.memory import Memory
 from pi_intent.gates.misfits import misfit
 from pi_intent.gates.question import Asker
 from pi_intent.gates.situation import Situation
@@ -35,17 +36,24 @@ class Gates:
     """The gates of one session, whatever its host. Make them when the session begins: they remember what it did.
 
     `turn` makes a lock, so that one person is asked one question at a time. Nothing here needs an event loop: where
-    `asker` and `turn` wait for nothing, nothing is waited for.
+    `asker` and `turn` wait for nothing, nothing is waited for. `memory` is what a session remembers whose host makes
+    new gates for each of its runs.
     """
 
-    def __init__(self, runtime: SessionRuntime, turn: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
+    def __init__(
+        self,
+        runtime: SessionRuntime,
+        turn: Callable[[], AbstractAsyncContextManager[Any]],
+        *,
+        memory: Memory | None = None,
+    ) -> None:
         self._runtime = runtime
-        history = History()
-        runtime.pipeline.sinks.subscribe(history.apply)
+        memory = Memory() if memory is None else memory
+        runtime.pipeline.sinks.subscribe(memory.history.apply)
         self.check_in = CheckIn(
             texts=runtime.pipeline.texts,
             around=Disk(runtime.cwd),
-            history=history,
+            memory=memory,
             declared=PROCESS,
             turn=turn(),
             digest=runtime.digest,
@@ -61,16 +69,18 @@ class Gates:
         asker: Asker | None,
         parameters: Mapping[str, Any] | None = None,
         filled: Collection[str] = (),
+        arrived: Arrived | None = None,
     ) -> Admitted:
         """Return when a call may run, and with what. Raises as `CheckIn.admit` does; then the call is settled.
 
-        `chosen` is what is set for the tool, `asker` the way to a person, None where nobody can be asked.
+        `chosen` is what is set for the tool, `asker` the way to a person, None where nobody can be asked; `arrived`
+        is the answer to an earlier question on the call.
         `parameters` is the tool's schema where only the tool itself checks its arguments; `filled` are those of it
         that are filled in later.
         """
         start, runtime = opened.start, self._runtime
         gated = gated_by(settings, chosen)
-        if gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
+        if arrived is None and gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
             return Admitted(arguments)
         situation = Situation(
             tool_name=start.tool_name,
@@ -83,7 +93,7 @@ class Gates:
             model=start.model,
         )
         doubt = None if parameters is None else misfit(parameters, arguments, filled=filled)
-        await self.check_in.admit(opened, arguments, situation, gated, asker, misfit=doubt)
+        await self.check_in.admit(opened, arguments, situation, gated, asker, misfit=doubt, arrived=arrived)
         return Admitted(arguments)
 
 
