@@ -13,6 +13,8 @@ from pydantic_desk import Desk, Script
 from pi_intent import Answer, CheckInDecision, CheckInRequest, Question
 from pi_intent.gates.identity import identity
 from pi_intent.hosts.pydantic_ai import Intents, IntentToolset
+from pi_intent.ledger.calls import LedgerCall
+from pi_intent.ledger.entries import DecisionEntry
 from pi_intent.ledger.keys import Digester, load_key
 
 SENT = {"intent": "Free some space", "rationale": "df says 99 %", "path": "/tmp/x"}
@@ -70,7 +72,12 @@ class Person:
 
 def decisions(desk: Desk) -> list[tuple[bool | None, str | None, int]]:
     """What the ledger has of questions and answers: approved, by whom, and the number of the question."""
-    return [(entry.approved, entry.by, entry.number) for kept in desk.kept for entry in kept.decisions]
+    return [(entry.approved, entry.by, entry.number) for kept in desk.kept for entry in in_time(kept)]
+
+
+def in_time(kept: LedgerCall) -> list[DecisionEntry]:
+    """What was asked about a call and decided, also where several processes wrote it down."""
+    return sorted(kept.decisions, key=lambda entry: entry.ts)
 
 
 def asked_and_decided(desk: Desk) -> list[str]:

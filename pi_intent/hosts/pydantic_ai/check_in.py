@@ -24,7 +24,7 @@ from pi_intent.hosts.pydantic_ai.earlier import earlier_calls, sent_in
 from pi_intent.hosts.pydantic_ai.held import METADATA, HeldCall
 from pi_intent.hosts.pydantic_ai.pack import pack
 from pi_intent.hosts.pydantic_ai.sessions import SESSIONS
-from pi_intent.ledger.waiting import asked_call, waits
+from pi_intent.ledger.waiting import asked_calls, open_question
 from pi_intent.pipeline import CallRequest, failure
 from pi_intent.protocols import DecidedBy, Decision, Settlement
 from pi_intent.types import IntentCall, JSONObject
@@ -32,7 +32,7 @@ from pi_intent.types import IntentCall, JSONObject
 if TYPE_CHECKING:
     from pi_intent.hosts.pydantic_ai.reading import Reader
     from pi_intent.hosts.pydantic_ai.run import IntentRun
-    from pi_intent.ledger.calls import LedgerCall
+    from pi_intent.ledger.entries import DecisionEntry
 
 BY: DecidedBy = "application"
 """Who answers what was deferred: the program decides, whoever stands behind it."""
@@ -136,12 +136,12 @@ class RunGates:
         if sent is not None and sent.tool_name == request.tool_name:
             request = request._replace(arguments=sent.args or {})
         key, action = self._name(request)
-        found = await self._asked(request.tool_call_id)
+        known, waiting = await self._asked(request, key)
         held, asked = None, None
-        if found is not None and key is not None and self._is_of(found, request, key):
-            held = self._held(request._replace(call_id=found.id), ctx.run_step, begun=True)
-            asked = _question_of(found, action, key)
-        elif found is None and key is not None and _handed(ctx).get("arguments") == self._arguments(request):
+        if waiting is not None:
+            held = self._held(request._replace(call_id=waiting.id), ctx.run_step, begun=True)
+            asked = Asked(action, _question(waiting), key)
+        elif not known and key is not None and _handed(ctx).get("arguments") == self._arguments(request):
             held = self._held(request, ctx.run_step)
             digest = self._run.runtime.digest(key)
             asked = Asked(action, Decision(held.opened.start.call_id, 1, _texts(_handed(ctx)), digest), key)
@@ -153,37 +153,34 @@ class RunGates:
         """Settle a call that somebody denied, where the ledger tells of the question; say whether it does."""
         await self._run.start()
         key, action = self._name(request)
-        found = await self._asked(request.tool_call_id)
-        if found is None or key is None or not self._is_of(found, request, key):
+        _, waiting = await self._asked(request, key)
+        if waiting is None:
             return False
-        held = self._held(request._replace(call_id=found.id, policy="optional"), step, begun=True)
-        held.pending = _question_of(found, action, key)
+        held = self._held(request._replace(call_id=waiting.id, policy="optional"), step, begun=True)
+        held.pending = Asked(action, _question(waiting), key)
         held.answered(denied=True, settlement=settlement)
         return True
 
     def _held(self, request: CallRequest, step: int, *, begun: bool = False) -> HeldCall:
         return HeldCall(self._run.pipeline.open(request, begun=begun), self._run, step)
 
-    def _is_of(self, found: LedgerCall, request: CallRequest, key: bytes) -> bool:
-        return (
-            waits(found)
-            and found.call is not None
-            and found.call.tool == request.tool_name
-            and found.decisions[-1].digest == self._run.runtime.digest(key)
-        )
-
-    async def _asked(self, tool_call_id: str) -> LedgerCall | None:
-        journal = self._run.runtime.journal
-        if journal is None:
-            return None
-        return await anyio.to_thread.run_sync(
-            lambda: asked_call(
+    async def _asked(self, request: CallRequest, key: bytes | None) -> tuple[bool, DecisionEntry | None]:
+        """Say whether the ledger knows of questions under this id, and which one waits that is about this call."""
+        runtime = self._run.runtime
+        journal = runtime.journal
+        if journal is None or key is None:
+            return False, None
+        found = await anyio.to_thread.run_sync(
+            lambda: asked_calls(
                 journal.location.root,
                 journal.redactor,
-                session=self._run.pipeline.session_id,
-                tool_call_id=tool_call_id,
+                session=runtime.session_id,
+                tool_call_id=request.tool_call_id,
             )
         )
+        questions = [open_question(call) for call in found]
+        digest = runtime.digest(key)
+        return bool(found), next((each for each in questions if each is not None and each.digest == digest), None)
 
     def _arrived(self, ctx: RunContext[Any], reader: Reader, held: HeldCall) -> Arrived | None:
         if held.pending is None or not ctx.tool_call_approved:
@@ -263,6 +260,5 @@ def _texts(handed: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(text for text in reasons if isinstance(text, str)) if isinstance(reasons, list | tuple) else ()
 
 
-def _question_of(found: LedgerCall, action: str, key: bytes) -> Asked:
-    last = found.decisions[-1]
-    return Asked(action, Decision(found.id, last.number, last.reasons, last.digest), key)
+def _question(waiting: DecisionEntry) -> Decision:
+    return Decision(waiting.id, waiting.number, waiting.reasons, waiting.digest)
