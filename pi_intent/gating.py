@@ -16,7 +16,8 @@ from pi_intent.gates.check_in import CheckIn
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.credentials import Credential
 from pi_intent.gates.declared import PROCESS
-from pi_intent.gates.history import History
+from pi_intent.gates.later import Arrived
+from pi_intent.gates.memory import Memory
 from pi_intent.gates.misfits import misfit
 from pi_intent.gates.question import Asker
 from pi_intent.gates.situation import Situation
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 class Session(Protocol):
     """What gates know of the session that they stand in.
 
-    `artifacts` is what its tools have stored, None where nothing is; `digest` names bytes in its ledger; `learn` keeps
-    texts out of everything that leaves the process; `tell_once` shows a person a sentence.
+    `artifacts` is what its tools have stored, None where nothing is; `digest` names bytes in its ledger; `learn`
+    keeps texts out of everything that leaves the process; `tell_once` shows a person a sentence.
     """
 
     @property
@@ -70,7 +71,7 @@ class Gates:
 
     `turn` makes a lock, so that one person is asked one question at a time; `fetch` gets credentials, None where the
     host has no way to give them to a tool. Nothing here needs an event loop: where these wait for nothing, nothing is
-    waited for.
+    waited for. `memory` is what a session remembers whose host makes new gates for each of its runs.
     """
 
     def __init__(
@@ -78,15 +79,17 @@ class Gates:
         session: Session,
         turn: Callable[[], AbstractAsyncContextManager[Any]],
         fetch: Callable[[tuple[Credential, ...]], Awaitable[dict[str, str]]] | None = None,
+        *,
+        memory: Memory | None = None,
     ) -> None:
         self._session = session
         self._fetch = fetch
-        history = History()
-        session.pipeline.sinks.subscribe(history.apply)
+        memory = Memory() if memory is None else memory
+        session.pipeline.sinks.subscribe(memory.history.apply)
         self.check_in = CheckIn(
             texts=session.pipeline.texts,
             around=Disk(session.cwd),
-            history=history,
+            memory=memory,
             declared=PROCESS,
             turn=turn(),
             digest=session.digest,
@@ -102,10 +105,12 @@ class Gates:
         asker: Asker | None,
         parameters: Mapping[str, Any] | None = None,
         filled: Collection[str] = (),
+        arrived: Arrived | None = None,
     ) -> Admitted:
         """Return when a call may run, and with what. Raises as `CheckIn.admit` does; then the call is settled.
 
-        `chosen` is what is set for the tool, `asker` the way to a person, None where nobody can be asked.
+        `chosen` is what is set for the tool, `asker` the way to a person, None where nobody can be asked; `arrived`
+        is the answer to an earlier question on the call.
         `parameters` is the tool's schema where only the tool itself checks its arguments; `filled` are those of it
         that are filled in later.
         """
@@ -113,7 +118,7 @@ class Gates:
         if chosen.wants:  # first: whoever decides on the call decides on the text itself
             arguments = self._redeemed(opened, arguments, dict(chosen.wants))
         gated = gated_by(settings, chosen)
-        if gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
+        if arrived is None and gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
             return await self._with_credentials(opened, arguments, settings, chosen)
         situation = Situation(
             tool_name=start.tool_name,
@@ -126,7 +131,7 @@ class Gates:
             model=start.model,
         )
         doubt = None if parameters is None else misfit(parameters, arguments, filled=filled)
-        await self.check_in.admit(opened, arguments, situation, gated, asker, misfit=doubt)
+        await self.check_in.admit(opened, arguments, situation, gated, asker, misfit=doubt, arrived=arrived)
         return await self._with_credentials(opened, arguments, settings, chosen)
 
     def _redeemed(self, opened: OpenCall, arguments: JSONObject, wanted: dict[str, str]) -> JSONObject:
