@@ -155,18 +155,20 @@ def _print(
         return
     calls = [*index.calls(wanted, limit=limit or None)]
     groups = group_by_session(calls, index.sessions(), counts)
-    notes, left_out = _notes(index, [call.session for call in calls], with_notes)
+    notes, left_out = _notes(index, location, [call.session for call in calls], with_notes)
     lines = timeline(groups, notes=notes) if is_drawn() else timeline(groups, notes=notes, label=_WHOLE)
     earlier = _earlier(sum(counts.values()) - len(calls))
     print_lines(chain(earlier, lines, _left_open(index, wanted, calls), left_out), newest_last=True)
 
 
-def _notes(index: Index, sessions: Sequence[str], with_notes: bool | None) -> tuple[Notes, list[Line]]:
+def _notes(
+    index: Index, location: LedgerLocation, sessions: Sequence[str], with_notes: bool | None
+) -> tuple[Notes, list[Line]]:
     """Return the notes that are wanted, and what to say of those that are left out."""
     if with_notes is None and (history := sum(index.lengths(sessions).values())) > AT_ONCE:
         text = f"no notes were taken, as these sessions have {history} calls; --notes takes them"
         return {}, [Line(lead=None), Line(((text, "dim"),), lead=None)]
-    return ({} if with_notes is False else notes_in(index, sessions)), []
+    return ({} if with_notes is False else notes_in(index, location, sessions)), []
 
 
 def _earlier(count: int) -> Iterator[Line]:
@@ -203,7 +205,7 @@ def _left_open(index: Index, wanted: Filter, shown: Sequence[LedgerCall]) -> Ite
 def _print_json(location: LedgerLocation, index: Index, wanted: Filter, limit: int | None, with_notes: bool) -> None:
     """Print the document with each call on a line of its own, as `grep` likes it, without holding it whole."""
     sys.stdout.write(f'{{"ledger":{json_text(str(location.segments))},"calls":[')
-    notes: Notes | None = notes_in(index, index.counts(wanted)) if with_notes else None
+    notes: Notes | None = notes_in(index, location, index.counts(wanted)) if with_notes else None
     _write_items(_noted_json(call, notes) for call in index.calls(wanted, limit=limit))
     sys.stdout.write('],"problems":[')
     _write_items(_problem(problem) for problem in index.problems(session=wanted.session))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pi_intent.cli.progress import Progress
+from pi_intent.cli.project_files import ProjectFiles
 from pi_intent.ledger.index import Filter, Index
+from pi_intent.ledger.location import LedgerLocation
 from pi_intent.types import JSONValue
 
 if TYPE_CHECKING:
@@ -19,18 +22,20 @@ AT_ONCE = 500
 """Calls of history that nobody waits for: they take less than a tenth of a second."""
 
 
-def notes_in(index: Index, sessions: Iterable[str]) -> dict[str, tuple[Note, ...]]:
+def notes_in(index: Index, location: LedgerLocation, sessions: Iterable[str]) -> dict[str, tuple[Note, ...]]:
     """Return the notes on all calls of these sessions, and show how far it is where that takes a while."""
     from pi_intent.notes import notes_of  # most questions do without
 
     lengths = index.lengths(sessions)
     progress = Progress("Taking notes:", 0)
     total, done = sum(lengths.values()), 0
+    files = ProjectFiles(location, index.sessions())
     found: dict[str, tuple[Note, ...]] = {}
     try:
         for session, length in lengths.items():
             calls = index.past(Filter(session=session))
-            found |= notes_of(progress.across(calls, total, before=done))
+            exists = partial(files.may_be_there, session)
+            found |= notes_of(progress.across(calls, total, before=done), exists=exists)
             done += length
     finally:
         progress.close()

@@ -69,7 +69,7 @@ def show(call: str, as_json: bool) -> None:
         if found is None:
             raise PiIntentError(f"the call {printable(call, width=60)} is not in {location.segments} any more")
         it, places = found
-        notes = notes_in(index, [it.session]).get(call_id, ())
+        notes = notes_in(index, location, [it.session]).get(call_id, ())
         message = [call_id] if it.call is None else index.of_message(it.session, it.call.group)
         if as_json:
             _print_json(it, places, notes, message)

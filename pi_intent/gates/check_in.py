@@ -277,6 +277,10 @@ class CheckIn:
         if decision.approved is not None and decision.by is not None:
             opened.decide(approved=decision.approved, by=decision.by, note=decision.note)
 
+    def refused(self, opened: OpenCall, sentence: str, **words: str) -> CallDenied:
+        """Return what to raise where something that the call needs cannot be had; the call is settled."""
+        return self._denied(opened, sentence, (), **words)
+
     def _denied(self, opened: OpenCall, why: str, reasons: tuple[Reason, ...] = (), **words: str) -> CallDenied:
         text = self._texts.consent[why].format_map(
             {

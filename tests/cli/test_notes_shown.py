@@ -78,8 +78,9 @@ def test_a_long_session_waits_for_its_notes_to_be_asked_for(project: Path, monke
 
 
 def test_what_a_note_quotes_controls_no_terminal(project: Path) -> None:
-    write(project, [("Read \x1b]0;owned\x07 the config", "rm -rf ~")])
+    write(project, [("Read \x1b]0;owned\x07 the \x1b[31mconfig", "rm -rf ~")])
     assert not set(run("log")) & set("\x1b\x07")
+    assert 'note: drift: "Read the config" does not say' in run("log")
 
 
 def test_stats_tell_what_could_not_be_read(project: Path) -> None:
