@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,7 +38,7 @@ from pydantic_gated import (
     with_arguments,
 )
 
-from pi_intent import Situation, ask_when, declare_tier
+from pi_intent import Situation, ask_when, declare_tier, event_to_json
 from pi_intent.hosts.pydantic_ai import held
 from pi_intent.hosts.pydantic_ai.held import WAITING
 
@@ -520,3 +523,71 @@ async def test_a_run_of_its_own_output_type_waits_where_it_is_told_to(desk: Desk
     agent: Agent[None, Any] = gated_agent(how, Script([CALL]), Store().toolset, defers=False, defer=True)
     first = await agent.run("go", output_type=[str, DeferredToolRequests])
     assert isinstance(first.output, DeferredToolRequests)
+
+
+async def test_what_another_gate_refuses_is_denied_and_nobody_is_asked(desk: Desk, how: str, asked: None) -> None:
+    folder = desk.root / "xdg" / "config" / "pi-intent"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text('artifacts = true\n[tools.remove]\nwants = { path = "page" }\n')
+    store, script = Store(), Script([("remove", {**SENT, "path": "artifact:page:" + 32 * "0"}, "call-a")], "done")
+    await gated_agent(how, script, store.toolset).run("go")
+    assert store.removed == []
+    assert "nothing is stored under it" in script.told(1)[0]
+    assert decisions(desk) == []
+    assert desk.statuses == [("remove", "denied")]
+
+
+async def test_a_strict_ledger_that_cannot_keep_the_question_vetoes_the_call(
+    desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PI_INTENT_STRICT", "true")
+
+    def breaks(arguments: dict[str, Any], situation: Situation) -> bool:
+        ledger = desk.project / ".git" / "pi-intent" / "ledger"
+        if ledger.is_dir():
+            shutil.rmtree(ledger)
+            ledger.write_text("in the way")
+        return True
+
+    stop = ask_when(breaks, tools="remove")
+    store, script = Store(), Script([CALL], "done")
+    result = await gated_agent(how, script, store.toolset).run("go")
+    stop()
+    assert (result.output, store.removed) == ("done", [])
+    assert "could not be written" in script.told(1)[0]
+    assert desk.statuses == [("remove", "denied")]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_where_nothing_asks_no_gate_is_loaded_and_nothing_is_other_than_without(
+    desk: Desk, how: str, streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = [[("list_all", {"intent": "See"}, "call-l")], [("remove", {"path": "/tmp/x"}, "call-x")], [CALL], "done"]
+
+    async def told() -> tuple[str, str, Any]:
+        desk.events.events.clear()
+        script = Script(*turns)
+        agent = gated_agent(how, script, Store().toolset)
+        if streamed:
+            async with agent.run_stream("go", conversation_id="talk") as stream:
+                await stream.get_output()
+                messages = stream.all_messages_json().decode()
+        else:
+            messages = (await agent.run("go", conversation_id="talk")).all_messages_json().decode()
+        return still(messages), still("".join(map(event_to_json, desk.events))), script.tools
+
+    with monkeypatch.context() as patch:
+        for name in ("gating", "gates.rules", "gates.check_in", "hosts.pydantic_ai.check_in"):
+            patch.setitem(sys.modules, f"pi_intent.{name}", None)  # whoever imports it fails
+        without = await told()
+    stop = ask_when(lambda arguments, situation: True, tools="another")
+    idle = await told()
+    stop()
+    assert idle == without
+
+
+def still(text: str) -> str:
+    """A text without its times and made-up ids."""
+    text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME", text)
+    text = re.sub(r'"durationMs": ?\d+', "MS", text)
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9A-HJKMNP-TV-Z]{26}", "ID", text)
