@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 class Session(Protocol):
     """What gates know of the session that they stand in.
 
-    `artifacts` is what its tools have stored, None where nothing is; `digest` names bytes in its ledger; `learn` keeps
-    texts out of everything that leaves the process; `tell_once` shows a person a sentence.
+    `artifacts` is what its tools have stored, None where nothing is; `digest` names bytes in its ledger; `learn`
+    keeps texts out of everything that leaves the process; `tell_once` shows a person a sentence.
     """
 
     @property
