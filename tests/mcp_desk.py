@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,9 +45,16 @@ class Session(NamedTuple):
     pipeline: Pipeline
     cwd: Path
     host: Host = "mcp"
+    artifacts: None = None
 
     def digest(self, data: bytes) -> str:
         return f"{len(data)} bytes"
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        raise AssertionError("nothing gets credentials here")
+
+    def tell_once(self, message: str) -> None:
+        raise AssertionError(message)
 
 
 class Desk:
@@ -72,7 +80,9 @@ class Desk:
             new_id=lambda: f"id{next(ids)}",
             journal=self.decisions,
         )
-        policy = ServerPolicy(read_options([*words, "x"]), "srv", environ or {}, tell=self.told.append)
+        options = read_options([*words, "x"])
+        server = options.server or "srv"
+        policy = ServerPolicy(options, server, environ or {}, tell=self.told.append)
         tools = Tools(
             texts=model_texts(),
             settings_for=policy.settings_for,
@@ -91,7 +101,7 @@ class Desk:
             )
         self.proxy = Proxy(
             tools=tools,
-            calls=Calls(pipeline=lambda: pipeline, server="srv", clock=lambda: self.now),
+            calls=Calls(pipeline=lambda: pipeline, server=server, clock=lambda: self.now),
             texts=model_texts(),
             to_client=lambda line: self.client.append(line.decode()),
             to_server=lambda line: self.server.append(line.decode()),

@@ -101,16 +101,14 @@ class Holding:
 
     def admit(self, opened: OpenCall, tool: KnownTool, sent: SentCall) -> bool:
         """Say whether a call may run now; it is held up otherwise. Raises `CallDenied` or `LedgerError`, settled."""
-        if gated_by(self._settings, tool.settings).is_open:
-            return True
-        arguments = opened.call.arguments
-        if _is_ambiguous(tool, sent.params.get("arguments")):
+        is_open = gated_by(self._settings, tool.settings).is_open
+        if not is_open and _is_ambiguous(tool, sent.params.get("arguments")):
             why = self._texts.consent["unreadable"].format(tool=tool.name)
             opened.settle(failure("denied", why))
             raise CallDenied(why)
         admission = self._gates.admit(
             opened,
-            arguments,
+            opened.call.arguments,
             settings=self._settings,
             chosen=tool.settings,
             asker=ClientAsker() if self._can_ask(sent) else None,

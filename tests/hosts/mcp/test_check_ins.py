@@ -650,6 +650,28 @@ def test_a_call_that_its_tool_may_refuse_is_told_to_be_one():
     assert "The tool may refuse it: text is missing." in client.questions()[0].text
 
 
+def test_what_a_tool_touches_is_ruled_on(tmp_path: Path):
+    text = '[permissions]\nmoney = "deny"\nuser_data = "ask"\n[tools]\n"srv/pay" = { touches = ["money"] }\n'
+    desk = Desk(environ=settings(tmp_path, text + '"srv/look" = { touches = ["user_data"] }\n'))
+    client = Client(desk, lists=({**ECHO, "name": "pay"}, {**ECHO, "name": "look"}, ECHO))
+    client.call(1, "pay", text="x")
+    assert "touches money, which is not permitted here" in client.refusals()[0]
+    client.call(2, "look", text="x")
+    client.choose(ONCE)
+    client.call(3, text="x")
+    assert [params["name"] for params in reached(desk)] == ["look", "echo"]
+
+
+def test_a_reference_to_something_stored_is_refused_because_nothing_is(tmp_path: Path):
+    text = 'artifacts = true\n[tools]\n"srv/echo" = { wants = { text = "page" } }\n'
+    desk = Desk(environ=settings(tmp_path, text))
+    client = Client(desk)
+    client.call(1, text=f"artifact:page:{'0' * 32}")
+    assert "nothing is stored in this session" in client.refusals()[0]
+    client.call(2, text="as it is")
+    assert [params["arguments"] for params in reached(desk)] == [{"text": "as it is"}]
+
+
 def test_rules_look_at_the_literal_arguments(tmp_path: Path):
     desk = Desk(environ=settings(tmp_path, 'check_in = ["dangers"]\n'))
     client = Client(desk, lists=({"name": "run", "inputSchema": {"type": "object"}},))
