@@ -11,17 +11,24 @@ from pi_intent.gates.check_in import CheckIn
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.declared import PROCESS
 from pi_intent.gates.history import History
+from pi_intent.gates.kept import kept_question, kept_reasons
 from pi_intent.gates.misfits import misfit
-from pi_intent.gates.question import Asker
+from pi_intent.gates.question import Asker, Question, Seen
+from pi_intent.gates.rules import Reason
 from pi_intent.gates.situation import Situation
+from pi_intent.render.check_in import question_lines
 from pi_intent.settings import Settings, ToolSettings, project_root
 from pi_intent.types import JSONObject
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from pi_intent.pipeline import OpenCall
     from pi_intent.runtime import SessionRuntime
+
+
+KEPT_WIDTH = 110
+"""Columns of what the ledger keeps of a question."""
 
 
 class Admitted(NamedTuple):
@@ -48,6 +55,7 @@ class Gates:
             declared=PROCESS,
             turn=turn(),
             digest=runtime.digest,
+            keeping=_Keeping(runtime),
         )
 
     async def admit(
@@ -84,6 +92,27 @@ class Gates:
         doubt = None if parameters is None else misfit(parameters, arguments, filled=filled)
         await self.check_in.admit(opened, arguments, situation, gated, asker, misfit=doubt)
         return Admitted(arguments)
+
+
+class _Keeping:
+    """What of a question the ledger of a session may hold."""
+
+    def __init__(self, runtime: SessionRuntime) -> None:
+        self._runtime = runtime
+
+    def reasons(self, reasons: Iterable[Reason], arguments: JSONObject) -> tuple[str, ...]:
+        journal = self._runtime.journal
+        return kept_reasons(reasons, arguments, str if journal is None else journal.redactor.text)
+
+    def shown(self, question: Question, seen: Seen | None) -> str | None:
+        journal = self._runtime.journal
+        if journal is None or seen is None:
+            return None
+        kept = kept_question(question, journal.kept_arguments(question.arguments), journal.redactor.text)
+        lines = question_lines(kept, width=KEPT_WIDTH)
+        if seen.lines < seen.of:
+            lines.insert(0, f"Only the first {seen.lines} of {seen.of} lines were on the screen.")
+        return "\n".join(lines)
 
 
 def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:

@@ -16,6 +16,7 @@ from pi_intent.gates.declared import Declarations
 from pi_intent.gates.evidence import gather
 from pi_intent.gates.history import History
 from pi_intent.gates.identity import identity
+from pi_intent.gates.kept import Keeping
 from pi_intent.gates.question import Answer, Asker, Question
 from pi_intent.gates.rules import Reason, reasons_to_ask
 from pi_intent.gates.situation import Situation, Surroundings
@@ -45,7 +46,8 @@ class Decided(NamedTuple):
 class CheckIn:
     """The check-ins of one session: what was approved for all of it, and what was decided.
 
-    `digest` makes the digests that stand in the ledger; `turn` lets one question at a time be asked.
+    `digest` makes the digests that stand in the ledger, `keeping` says what else of a question may; `turn` lets one
+    question at a time be asked.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class CheckIn:
         declared: Declarations,
         turn: AbstractAsyncContextManager[object],
         digest: Callable[[bytes], str],
+        keeping: Keeping,
     ) -> None:
         self.decided: list[Decided] = []
         self._texts = texts
@@ -65,6 +68,7 @@ class CheckIn:
         self._declared = declared
         self._turn = turn
         self._digest = digest
+        self._keeping = keeping
         self._granted: dict[bytes, None] = {}
 
     async def admit(
@@ -142,7 +146,7 @@ class CheckIn:
         decision = Decision(
             call_id=start.call_id,
             number=number,
-            reasons=tuple(f"{reason.rule}: {reason.text}" if reason.text else reason.rule for reason in reasons),
+            reasons=self._keeping.reasons(reasons, literal),
             digest=self._digest(key),
         )
         action = literal_action(situation.tool_name, literal)
@@ -166,7 +170,8 @@ class CheckIn:
         except BaseException:  # the call is cancelled while somebody is asked
             self._record(opened, action, decision._replace(approved=False, by="cancelled"))
             raise
-        self._record(opened, action, _answered(decision, answer))
+        shown = self._keeping.shown(question, answer.seen)
+        self._record(opened, action, _answered(decision, answer, shown))
         if not answer.approved:
             raise self._denied(opened, "denied with a note" if answer.note else "denied", note=answer.note or "")
         if identity(situation.tool_name, situation.tool_source, situation.cwd, arguments) != key:
@@ -230,13 +235,13 @@ class CheckIn:
         return CallDenied(text)
 
 
-def _answered(decision: Decision, answer: Answer) -> Decision:
+def _answered(decision: Decision, answer: Answer, shown: str | None) -> Decision:
     return decision._replace(
         approved=answer.approved,
         by="person",
         scope=answer.scope if answer.approved else None,
         note=answer.note,
-        shown=answer.shown,
+        shown=shown,
     )
 
 
