@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pi_intent.types import IntentSource, JSONObject, Policy, Status
+
+LastWord = Literal["approved", "denied", "waiting"]
+"""What became of a question; `waiting`: no answer is recorded, or not yet."""
+
+
+def last_word(approved: bool | None) -> LastWord:
+    """Return the word for what the last decision on a call says."""
+    return "waiting" if approved is None else "approved" if approved else "denied"
+
+
+class PastDecision(NamedTuple):
+    """Somebody was asked about a call (`approved` is None), or what was decided, when, and `by` whom.
+
+    Each of the `reasons` begins with the rule, and goes on with `: ` and what that found where it found anything.
+    """
+
+    number: int
+    ts: str
+    reasons: tuple[str, ...]
+    approved: bool | None
+    by: str | None
 
 
 class PastCall(NamedTuple):
@@ -14,7 +35,8 @@ class PastCall(NamedTuple):
     `policy` is what it was held to: under `omit` and `derive` nobody asked it for an intent. `args` are the arguments
     as they are kept: `content` and `edits`, and any long value, are `{"bytes": N, "digest": …}`. `ts` is UTC with
     milliseconds, which sorts as text; `group` one assistant message; `files` the paths it created, modified or
-    deleted. `host` is the agent's, or that of the session file it was imported from.
+    deleted. `host` is the agent's, or that of the session file it was imported from. `decisions` are in the order in
+    which they were made; there are none where nobody was asked.
     """
 
     id: str
@@ -41,3 +63,4 @@ class PastCall(NamedTuple):
     facts: str | None = None
     error: str | None = None
     files: tuple[str, ...] = ()
+    decisions: tuple[PastDecision, ...] = ()
