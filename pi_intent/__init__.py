@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from pi_intent.contract.texts import INTENT_MARKER
     from pi_intent.defaults import inject_intent, read_call
     from pi_intent.errors import (
+        CallDenied,
+        CredentialError,
         EventError,
         HostError,
         InjectionSkipped,
@@ -35,6 +37,12 @@ if TYPE_CHECKING:
         event_to_json,
         parse_event,
     )
+    from pi_intent.gates.artifacts import artifact_reference
+    from pi_intent.gates.capabilities import Permit
+    from pi_intent.gates.credentials import credential
+    from pi_intent.gates.declared import ask_when, declare_tier, declare_touched, govern
+    from pi_intent.gates.situation import Situation
+    from pi_intent.gates.tiers import Tiered
     from pi_intent.labels.board import CallLabel, GroupHeader, LabelBoard
     from pi_intent.labels.printable import printable
     from pi_intent.labels.reader import IntentReader
@@ -49,6 +57,8 @@ _HOME = {
     "pi_intent.contract.texts": ("INTENT_MARKER",),
     "pi_intent.defaults": ("inject_intent", "read_call"),
     "pi_intent.errors": (
+        "CallDenied",
+        "CredentialError",
         "EventError",
         "HostError",
         "InjectionSkipped",
@@ -71,6 +81,12 @@ _HOME = {
         "event_to_json",
         "parse_event",
     ),
+    "pi_intent.gates.artifacts": ("artifact_reference",),
+    "pi_intent.gates.capabilities": ("Permit",),
+    "pi_intent.gates.credentials": ("credential",),
+    "pi_intent.gates.declared": ("ask_when", "declare_tier", "declare_touched", "govern"),
+    "pi_intent.gates.situation": ("Situation",),
+    "pi_intent.gates.tiers": ("Tiered",),
     "pi_intent.labels.board": ("CallLabel", "GroupHeader", "LabelBoard"),
     "pi_intent.labels.printable": ("printable",),
     "pi_intent.labels.reader": ("IntentReader",),
@@ -82,9 +98,11 @@ _MODULES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "INTENT_MARKER",
+    "CallDenied",
     "CallLabel",
     "CheckInDecision",
     "CheckInRequest",
+    "CredentialError",
     "EventError",
     "FileChange",
     "GroupHeader",
@@ -98,14 +116,23 @@ __all__ = [
     "LedgerError",
     "MemorySink",
     "OutcomePatch",
+    "Permit",
     "PiIntentError",
     "SettingsError",
+    "Situation",
+    "Tiered",
     "ToolEvent",
     "ToolExecutionEnd",
     "ToolExecutionStart",
     "ToolExecutionUpdate",
     "ToolIntentUpdate",
+    "artifact_reference",
+    "ask_when",
+    "credential",
+    "declare_tier",
+    "declare_touched",
     "event_to_json",
+    "govern",
     "inject_intent",
     "parse_event",
     "printable",

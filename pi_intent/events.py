@@ -144,6 +144,7 @@ class ToolExecutionEnd(CallEvent):
     facts: str | None = None
     codes: tuple[Code, ...] = ()
     files: tuple[FileChange, ...] = ()
+    flags: tuple[Flag, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)

@@ -348,6 +348,7 @@ class Pipeline:
             facts=settlement.facts,
             codes=settlement.codes,
             files=settlement.files,
+            flags=settlement.flags,
         )
         if self.journal is not None:
             self.journal.closed(end, settlement)

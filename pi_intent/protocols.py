@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple, Protocol
 
 from pi_intent.events import FileChange, OutcomePatch, ToolEvent, ToolExecutionEnd, ToolExecutionStart
-from pi_intent.types import Code, JSONObject, Policy, Profile, Status
+from pi_intent.types import Code, Flag, JSONObject, Policy, Profile, Status
 
 type Sink = Callable[[ToolEvent], None]
 """A plain function that is told every event.
@@ -52,6 +52,7 @@ class Settlement(NamedTuple):
     files: tuple[FileChange, ...] = ()
     bytes_out: int = 0
     ran_args: JSONObject | None = None
+    flags: tuple[Flag, ...] = ()
 
 
 DecidedBy = Literal["person", "grant", "permission", "nobody", "failure", "cancelled"]

@@ -47,6 +47,7 @@ Flag = Literal[
     "sent_as_text",
     "truncated",
     "unserialisable",
+    "withheld",
 ]
 """What is worth knowing about a call that was let through.
 
@@ -55,7 +56,7 @@ of ours, or, of what was imported, the user's prompt · `edit_fields_dropped`: f
 `imported`: read from a session file afterwards · `intent_dropped`, `rationale_dropped`: there was one, unusable ·
 `redact_args`: text is withheld from what leaves the process · `sent_as_text`: the arguments came as JSON text ·
 `truncated`: a field was cut for the ledger · `unserialisable`: the arguments are nested too deeply, or hold numbers
-too large, to be written down.
+too large, to be written down · `withheld`: the result was larger than is set, and went nowhere.
 """
 
 

@@ -14,6 +14,7 @@ import pi_intent
 from pi_intent.cli.console import json_text
 from pi_intent.contract.rows import ROWS
 from pi_intent.errors import HostError
+from pi_intent.gates.kinds import Match, rule_name
 from pi_intent.hosts.tau.install import NAME, PACKAGE
 from pi_intent.hosts.tau.locate import TESTED, TauCommand, find_tau
 from pi_intent.labels.printable import printable
@@ -160,14 +161,24 @@ def _remarks(probe: Probe, *, shown: set[str]) -> Iterator[str]:
     yield from (f"Tau shows at its start: {notice}" for notice in probe.notices if notice not in shown)
 
 
+_GENERAL = (
+    *("policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "tracing", "keep"),
+    *("ask", "check_in", "consent", "unattended", "permissions", "result_limit"),
+)
+_OF_A_TOOL = (
+    *("policy", "profile", "budget", "redact_args"),
+    *("tier", "reason", "override", "check_in", "touches", "result_limit"),
+)
+
+
 def in_force(loaded: LoadedSettings) -> Iterator[SettingInForce]:
     """Yield every setting with its origin: the general ones, those of tools, and what the project asks for."""
     settings, origins = loaded.settings, loaded.origins
     if settings.off:
         yield SettingInForce(key="off", value=True, origin=origins["off"])
         return
-    for key in ("policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "tracing", "keep"):
-        yield SettingInForce(key=key, value=getattr(settings, key), origin=origins[key])
+    for key in _GENERAL:
+        yield SettingInForce(key=key, value=_plain(getattr(settings, key)), origin=origins[key])
     for rule, least in [
         *((rule, "") for rule in settings.tools),
         *((rule, " (at least)") for rule in settings.floors),
@@ -178,9 +189,19 @@ def in_force(loaded: LoadedSettings) -> Iterator[SettingInForce]:
 
 
 def _said(rule: ToolRule) -> Iterator[tuple[str, object]]:
-    for key in ("policy", "profile", "budget", "redact_args"):
+    for key in _OF_A_TOOL:
         if getattr(rule, key) is not None:
-            yield key, getattr(rule, key)
+            yield key, _plain(getattr(rule, key))
+
+
+def _plain(value: object) -> object:
+    """Return rules and rulings by their names: a setting is printed, and written as JSON."""
+    if not isinstance(value, tuple):
+        return value
+    return [
+        rule_name(item) if isinstance(item, Match) else ": ".join(item) if isinstance(item, tuple) else item
+        for item in value
+    ]
 
 
 def ledger_state(cwd: Path, environ: Mapping[str, str]) -> LedgerState:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from pi_intent.contract.rows import target_argument
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import CallDenied
+from pi_intent.gates.capabilities import NotPermitted, check
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.declared import Declarations
 from pi_intent.gates.evidence import gather
@@ -86,11 +87,12 @@ class CheckIn:
         Asks `asker`, None where nobody can be asked, if anything asks for that. Raises `CallDenied` with the text for
         the model, and then the call is settled as denied; raises `LedgerError` where a strict ledger vetoes it.
         """
-        if not self._reasons(opened, arguments, situation, gated):
+        permits = await self._permits(opened, arguments, situation, gated)
+        if not permits and not self._reasons(opened, arguments, situation, gated):
             return
         async with self._turn:
             for number in range(1, MOST_QUESTIONS + 1):
-                reasons = self._reasons(opened, arguments, situation, gated)
+                reasons = permits + self._reasons(opened, arguments, situation, gated)
                 if not reasons:
                     return
                 key = identity(situation.tool_name, situation.tool_source, situation.cwd, arguments)
@@ -101,6 +103,29 @@ class CheckIn:
                 ):
                     return
         raise self._denied(opened, "changing")
+
+    async def _permits(
+        self, opened: OpenCall, arguments: JSONObject, situation: Situation, gated: Gated
+    ) -> tuple[Reason, ...]:
+        """Return why a person is asked about what the tool touches; raises `CallDenied` where it may not."""
+        governed = (*gated.governed, *self._declared.governed)
+        if not governed:
+            return ()
+        touched = (*gated.touched, *self._declared.touched(situation.tool_name, situation.tool_source))
+        try:
+            return await check(touched, governed, situation)
+        except NotPermitted as denial:
+            key = identity(situation.tool_name, situation.tool_source, situation.cwd, arguments)
+            decision = Decision(
+                call_id=opened.start.call_id,
+                number=1,
+                reasons=(f"touches {denial.capability}: {denial.reason}",),
+                digest=None if key is None else self._digest(key),
+                approved=False,
+                by="permission",
+            )
+            self._record(opened, literal_action(situation.tool_name, arguments), decision)
+            raise self._denied(opened, "permission", capability=denial.capability, reason=denial.reason) from denial
 
     def _reasons(
         self, opened: OpenCall, arguments: JSONObject, situation: Situation, gated: Gated
@@ -222,6 +247,10 @@ class CheckIn:
         opened.record(decision)
         if decision.approved is not None and decision.by is not None:
             opened.decide(approved=decision.approved, by=decision.by, note=decision.note)
+
+    def refused(self, opened: OpenCall, sentence: str, **words: str) -> CallDenied:
+        """Return what to raise where something that the call needs cannot be had; the call is settled."""
+        return self._denied(opened, sentence, (), **words)
 
     def _denied(self, opened: OpenCall, why: str, reasons: tuple[Reason, ...] = (), **words: str) -> CallDenied:
         text = self._texts.consent[why].format_map(

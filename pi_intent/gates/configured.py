@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from pi_intent.gates.capabilities import Governed
 from pi_intent.gates.kinds import Rule
 from pi_intent.gates.question import Show
 from pi_intent.gates.tiers import AskMode, TierOf
@@ -15,11 +16,13 @@ Unattended = Literal["deny", "defer"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gated:
-    """The gates before one tool. `rules` ask whatever the mode says."""
+    """The gates before one tool. `rules` ask whatever the mode says; `touched` are the capabilities it touches."""
 
     ask: AskMode = "none"
     tier: TierOf | None = None
     rules: tuple[Rule, ...] = ()
+    touched: tuple[str, ...] = ()
+    governed: tuple[Governed, ...] = ()
     show: Show = "both"
     unattended: Unattended = "deny"
 
@@ -27,4 +30,4 @@ class Gated:
     def is_open(self) -> bool:
         """Whether no call of the tool can ever be held up."""
         # A declared tier may ask in every mode.
-        return self.ask == "none" and self.tier is None and not self.rules
+        return self.ask == "none" and self.tier is None and not self.rules and not self.governed

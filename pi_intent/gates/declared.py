@@ -7,6 +7,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from pi_intent.errors import SettingsError
+from pi_intent.gates.capabilities import Checker, Governed
+from pi_intent.gates.permissions import CAPABILITY
 from pi_intent.gates.rules import Reason, is_tool
 from pi_intent.gates.situation import Situation
 from pi_intent.gates.tiers import TIERS, Tiered, TierOf
@@ -26,39 +28,44 @@ class _Asked(NamedTuple):
 
 
 class Declarations:
-    """What was declared, in the order in which it was; the last word on a tool counts."""
+    """What was declared, in the order in which it was; the last word on a tool's tier counts."""
 
     def __init__(self) -> None:
+        self.governed: list[Governed] = []
         self._asked: list[_Asked] = []
         self._tiers: list[tuple[str, TierOf]] = []
+        self._touched: list[tuple[str, tuple[str, ...]]] = []
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is declared."""
-        return not self._asked and not self._tiers
+        return not (self._asked or self._tiers or self._touched or self.governed)
 
     def ask_when(self, predicate: Predicate, tools: str, reason: str | None) -> Callable[[], None]:
         """Add a predicate; return what removes it again."""
         name = getattr(predicate, "__qualname__", type(predicate).__qualname__)
-        asked = _Asked(predicate, tools, reason or name)
-        self._asked.append(asked)
-
-        def remove() -> None:
-            with suppress(ValueError):
-                self._asked.remove(asked)
-
-        return remove
+        return _added(self._asked, _Asked(predicate, tools, reason or name))
 
     def declare_tier(self, tools: str, tier: TierOf) -> Callable[[], None]:
         """Set the tier of tools; return what removes it again."""
-        entry = (tools, tier)
-        self._tiers.append(entry)
+        return _added(self._tiers, (tools, tier))
 
-        def remove() -> None:
-            with suppress(ValueError):
-                self._tiers.remove(entry)
+    def declare_touched(self, tools: str, capabilities: tuple[str, ...]) -> Callable[[], None]:
+        """Add capabilities of tools; return what removes them again."""
+        return _added(self._touched, (tools, capabilities))
 
-        return remove
+    def govern(self, governed: Governed) -> Callable[[], None]:
+        """Add a checker; return what removes it again."""
+        return _added(self.governed, governed)
+
+    def touched(self, tool_name: str, tool_source: str | None) -> tuple[str, ...]:
+        """Return the capabilities that a tool is declared to touch."""
+        return tuple(
+            capability
+            for tools, capabilities in self._touched
+            if is_tool(tools, tool_name, tool_source)
+            for capability in capabilities
+        )
 
     def tier(self, tool_name: str, tool_source: str | None) -> TierOf | None:
         """Return what is declared of a tool; None where nothing is."""
@@ -67,7 +74,7 @@ class Declarations:
     def concerns(self, tool_name: str, tool_source: str | None) -> bool:
         """Whether anything that was declared may hold a call of a tool up."""
         asked = any(is_tool(asked.tools, tool_name, tool_source) for asked in self._asked)
-        return asked or self.tier(tool_name, tool_source) is not None
+        return asked or bool(self.governed) or self.tier(tool_name, tool_source) is not None
 
     def reasons(self, arguments: JSONObject, situation: Situation) -> tuple[Reason, ...]:
         """Return the reasons of the predicates that ask about a call."""
@@ -84,8 +91,18 @@ class Declarations:
         return tuple(found)
 
 
+def _added[T](entries: list[T], entry: T) -> Callable[[], None]:
+    entries.append(entry)
+
+    def remove() -> None:
+        with suppress(ValueError):
+            entries.remove(entry)
+
+    return remove
+
+
 PROCESS = Declarations()
-"""What this process declares; `pi_intent.ask_when` and `pi_intent.declare_tier` add to it."""
+"""What this process declares; `ask_when`, `declare_tier`, `declare_touched` and `govern` of `pi_intent` add to it."""
 
 
 def ask_when(predicate: Predicate, *, tools: str = "*", reason: str | None = None) -> Callable[[], None]:
@@ -108,3 +125,31 @@ def declare_tier(tools: str, tier: TierOf) -> Callable[[], None]:
     if not callable(named) and named not in TIERS:
         raise SettingsError(f"{named!r} is no tier; those are {', '.join(TIERS)}, or a function of the arguments")
     return PROCESS.declare_tier(tools, tier)
+
+
+def declare_touched(tools: str, *capabilities: str) -> Callable[[], None]:
+    """Declare what tools of this process touch, such as "external_net"; a checker that governs it is then asked.
+
+    Returns what takes it back. Raises `SettingsError` where a name is none.
+    """
+    _check(capabilities)
+    return PROCESS.declare_touched(tools, capabilities)
+
+
+def govern(checker: Checker, *capabilities: str) -> Callable[[], None]:
+    """Have `checker(capability, situation)` rule on the calls of tools that touch these capabilities; see `Checker`.
+
+    Returns what stops it. Raises `SettingsError` where it cannot be called, or a name is none.
+    """
+    if not callable(checker):
+        raise SettingsError("govern takes a function of a capability and the situation")
+    _check(capabilities)
+    return PROCESS.govern(Governed(checker, frozenset(capabilities)))
+
+
+def _check(capabilities: tuple[str, ...]) -> None:
+    if not capabilities:
+        raise SettingsError("name at least one capability, such as external_net")
+    for name in capabilities:
+        if not isinstance(name, str) or CAPABILITY.fullmatch(name) is None:
+            raise SettingsError(f"{name!r} is no capability: small letters, digits and _, such as external_net")

@@ -105,6 +105,7 @@ class DoneEntry:
     ran_args: JSONObject | None
     bytes_in: int | None
     bytes_out: int
+    flags: tuple[str, ...] = ()  # not in what was written before results could be withheld
     prev: str
     hash: str
 
@@ -253,6 +254,7 @@ def reread_done(line: bytes) -> DoneEntry:
         ran_args=data["ranArgs"],
         bytes_in=data["bytesIn"],
         bytes_out=data["bytesOut"],
+        flags=tuple(data.get("flags", ())),
         prev=data["prev"],
         hash=data["hash"],
     )

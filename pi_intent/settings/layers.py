@@ -7,22 +7,33 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Literal
 
+from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, Rule
+from pi_intent.gates.permissions import RULINGS, Ruling
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, own_tier
 from pi_intent.settings.rules import Settings, ToolRule, days_of
 from pi_intent.settings.wording import Source, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
-_TOOL_KEYS = ("policy", "profile", "budget", "redact_args", "tier", "reason", "override", "check_in")
-_LOOKS = (
-    "live",
-    "checkpoints",
-    "tracing",
-    "consent",
-    "unattended",
-)  # no matter of strictness, and so the user's alone
+_TOOL_KEYS = (
+    "policy",
+    "profile",
+    "budget",
+    "redact_args",
+    "tier",
+    "reason",
+    "override",
+    "check_in",
+    "touches",
+    "result_limit",
+    "needs",
+    "stores",
+    "wants",
+)
+# No matter of strictness, and so the user's alone.
+_LOOKS = ("live", "checkpoints", "tracing", "consent", "unattended", "result_limit", "credentials", "artifacts")
 _GENERAL_KEYS = ("policy", "profile", "budget", "redact_args", "check_in")  # also of all tools
-KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask")
+KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask", "permissions")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +54,10 @@ class Layer:
     check_in: tuple[Rule, ...] | None = None
     consent: Literal["both", "literal"] | None = None
     unattended: Literal["deny", "defer"] | None = None
+    permissions: tuple[tuple[str, Ruling], ...] | None = None
+    result_limit: int | None = None
+    credentials: tuple[Credential, ...] | None = None
+    artifacts: bool | None = None
     tools: tuple[ToolRule, ...] = ()
 
 
@@ -61,6 +76,8 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
     origins = dict.fromkeys(KEYS, "default")
     for layer in layers:
         said = _said(layer, KEYS)
+        if "permissions" in said:  # name by name, as settings go key by key
+            said["permissions"] = tuple((dict(settings.permissions) | dict(said["permissions"])).items())
         settings = replace(settings, **said)
         origins |= {key: layer.source.origin(key) for key in said}
         for rule in layer.tools:
@@ -70,6 +87,11 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
         project = _without_looks(project, refused)
         settings = _raise(settings, project, origins, refused)
     idle = [sentence for layer in layers for sentence in _idle(layer, settings.tools + settings.floors)]
+    idle += [sentence for layer in layers for sentence in _unknown_needs(layer, settings)]
+    if not settings.artifacts:
+        idle += [sentence for layer in layers for sentence in _unstored(layer)]
+        tools = tuple(replace(rule, stores=None, wants=None) for rule in settings.tools)
+        settings = replace(settings, tools=tools)
     if settings.ask == "none":
         idle += [sentence for layer in (*layers, *([project] if project else [])) for sentence in _unasked(layer)]
     return Merged(settings=settings, origins=origins, warnings=(*idle, *refused))
@@ -95,7 +117,17 @@ def _without_looks(project: Layer, warnings: list[str]) -> Layer:
         for key in _said(project, _LOOKS)
     ]
     tools = tuple(
-        replace(rule, profile=None, reason=None, check_in=_unexplained(rule.check_in)) for rule in project.tools
+        replace(
+            rule,
+            profile=None,
+            reason=None,
+            result_limit=None,
+            needs=None,
+            stores=None,
+            wants=None,
+            check_in=_unexplained(rule.check_in),
+        )
+        for rule in project.tools
     )
     looks: dict[str, Any] = dict.fromkeys(_LOOKS)
     return replace(project, profile=None, check_in=_unexplained(project.check_in), tools=tools, **looks)
@@ -128,7 +160,10 @@ def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings
     for rule in project.tools:
         server, _, name = rule.pattern.rpartition("/")
         current = settings.for_tool(name, tool_source=server or None, watched=False)
-        now = {key: getattr(current, key) for key in ("policy", "profile", "budget", "redact_args", "check_in")}
+        now = {
+            key: getattr(current, key)
+            for key in ("policy", "profile", "budget", "redact_args", "check_in", "touches")
+        }
         tiered = current.tier
         now["tier"] = own_tier(name, server or None) if tiered is None else tiered.tier
         now["override"] = tiered is not None and tiered.override
@@ -145,8 +180,10 @@ def _stricter(
     """Return what is asked for above what holds now, and warn about what is below it."""
     raised = {}
     for key, value in asked.items():
-        if key == "check_in":
+        if key in ("check_in", "touches"):
             raised[key] = value  # adds to what is there
+        elif key == "permissions":
+            raised[key] = _stricter_permissions(dict(value), dict(now[key]), source, warnings)
         elif _height(key, value) > _height(key, now[key]):
             raised[key] = value
         elif _height(key, value) < _height(key, now[key]):
@@ -155,6 +192,22 @@ def _stricter(
                 "the project's file can only make this stricter."
             )
     return raised
+
+
+def _stricter_permissions(
+    asked: dict[str, Ruling], now: dict[str, Ruling], source: Source, warnings: list[str]
+) -> tuple[tuple[str, Ruling], ...]:
+    for name, ruling in asked.items():
+        holds = now.get(name, "allow")
+        if RULINGS.index(ruling) < RULINGS.index(holds):
+            where = source.where(setting_path("permissions", name))
+            warnings.append(
+                f"{where} asks for {shown(ruling)} where {shown(holds)} holds; "
+                "the project's file can only make this stricter."
+            )
+        else:
+            now[name] = ruling
+    return tuple(now.items())
 
 
 def _height(key: str, value: Any) -> float:
@@ -190,6 +243,25 @@ def _idle_in_scope(
         yield f'{source.where(setting_path(*path, "budget"))} {beside}: only "adaptive" counts rounds.'
     if table.profile is not None and policies <= {"derive", "omit", None}:
         yield f"{source.where(setting_path(*path, 'profile'))} {beside}: the tool's schema is left alone."
+
+
+def _unknown_needs(layer: Layer, settings: Settings) -> Iterator[str]:
+    known = {credential.name for credential in settings.credentials}
+    for rule in layer.tools:
+        for name in rule.needs or ():
+            if name not in known:
+                where = layer.source.where(setting_path("tools", rule.pattern, "needs"))
+                yield (
+                    f"{where} names {shown(name)}, which comes from nowhere; calls of the tool are refused: "
+                    f"set credentials.{name}."
+                )
+
+
+def _unstored(layer: Layer) -> Iterator[str]:
+    for rule in layer.tools:
+        for key in _said(rule, ("stores", "wants")):
+            where = layer.source.where(setting_path("tools", rule.pattern, key))
+            yield f"{where} does not count: nothing is stored in any session; set artifacts = true."
 
 
 def _unasked(layer: Layer) -> Iterator[str]:

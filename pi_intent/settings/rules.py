@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Rule
+from pi_intent.gates.permissions import Ruling
 from pi_intent.gates.tiers import TIERS, AskMode, Tier, Tiered, own_tier
 from pi_intent.settings.wording import nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
@@ -41,6 +43,11 @@ class ToolRule:
     reason: str | None = None
     override: bool | None = None
     check_in: tuple[Rule, ...] | None = None
+    touches: tuple[str, ...] | None = None
+    needs: tuple[str, ...] | None = None
+    stores: tuple[str, ...] | None = None
+    wants: tuple[tuple[str, str], ...] | None = None
+    result_limit: int | None = None
 
     def matches(self, names: Iterable[str]) -> bool:
         """Whether the pattern covers one of a tool's names."""
@@ -66,6 +73,13 @@ class ToolSettings:
     tier: Tiered | None = None
     """What is set of its tier; None where nothing is, and what its author declares holds."""
     check_in: tuple[Rule, ...] = ()
+    touches: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    stores: tuple[str, ...] = ()
+    wants: tuple[tuple[str, str], ...] = ()
+    """The kind of artifact that an argument may refer to, by the argument's name."""
+    result_limit: int | None = None
+    """Bytes of a result that a model may get; None for any number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +89,9 @@ class Settings:
     `policy` and `profile` are None where nobody chose and the host's default holds. `tools` are the user's rules,
     sources in ascending order of precedence. `floors` are the project's: they raise what the user's side says and
     never lower it. `ask`, `check_in`, `consent` and `unattended` say when a person is asked before a call runs, what
-    they are shown, and what holds where nobody can be asked. `keep` says how long the ledger is kept: "forever", or
-    such as "90d" or "12w". With `off` nothing of pi-intent may take part in the session.
+    they are shown, and what holds where nobody can be asked; `permissions` rule on what tools touch. `keep` says how
+    long the ledger is kept: "forever", or such as "90d" or "12w". With `off` nothing of pi-intent may take part in
+    the session.
     """
 
     policy: Policy | None = None
@@ -92,6 +107,10 @@ class Settings:
     check_in: tuple[Rule, ...] = ()
     consent: Literal["both", "literal"] = "both"
     unattended: Literal["deny", "defer"] = "deny"
+    permissions: tuple[tuple[str, Ruling], ...] = ()
+    credentials: tuple[Credential, ...] = ()
+    artifacts: bool = False
+    result_limit: int | None = None
     tools: tuple[ToolRule, ...] = ()
     floors: tuple[ToolRule, ...] = ()
     off: bool = False
@@ -104,7 +123,10 @@ class Settings:
         """Whether a person may be asked about any call."""
         tables = (*self.tools, *self.floors)
         return (
-            self.ask != "none" or bool(self.check_in) or any(rule.check_in or rule.override for rule in tables)
+            self.ask != "none"
+            or bool(self.check_in)
+            or bool(self.permissions)
+            or any(rule.check_in or rule.override or rule.needs or rule.wants for rule in tables)
         ) and not self.off
 
     def for_tool(
@@ -130,6 +152,11 @@ class Settings:
         budget, redact_args = self.budget, self.redact_args
         tier, reason, override, check_in = own_tier(tool_name, tool_source), None, False, self.check_in
         is_set = False
+        touches: tuple[str, ...] = ()
+        needs: tuple[str, ...] = ()
+        stores: tuple[str, ...] = ()
+        wants: dict[str, str] = {}
+        result_limit = self.result_limit
         # Ascending, so that the most specific rule has the last word on each key; among equals the later source.
         for rule in sorted((rule for rule in self.tools if rule.matches(names)), key=lambda rule: rule.specificity):
             policy = rule.policy or policy
@@ -140,6 +167,11 @@ class Settings:
             tier, reason = rule.tier or tier, rule.reason or reason
             override = override if rule.override is None else rule.override
             check_in += rule.check_in or ()  # every rule asks, not the most specific one alone
+            touches += rule.touches or ()
+            needs += rule.needs or ()
+            stores += rule.stores or ()
+            wants |= dict(rule.wants or ())
+            result_limit = rule.result_limit or result_limit
         # All that match, not the most specific: a narrow rule of a project must not shadow its own wider one either.
         for floor in (floor for floor in self.floors if floor.matches(names)):
             policy = stricter(policy, floor.policy or policy)
@@ -149,6 +181,7 @@ class Settings:
             is_set |= raised != tier or (bool(floor.override) and not override)
             tier, override = raised, override or bool(floor.override)
             check_in += floor.check_in or ()
+            touches += floor.touches or ()
         return ToolSettings(
             policy="omit" if self.off else policy,
             profile=profile,
@@ -156,6 +189,11 @@ class Settings:
             redact_args=redact_args,
             tier=Tiered(tier, reason, override) if is_set else None,
             check_in=tuple(dict.fromkeys(check_in)),
+            touches=tuple(dict.fromkeys(touches)),
+            needs=tuple(dict.fromkeys(needs)),
+            stores=tuple(dict.fromkeys(stores)),
+            wants=tuple(wants.items()),
+            result_limit=result_limit,
         )
 
     def unmatched(self, tool_names: Iterable[str]) -> tuple[str, ...]:

@@ -9,8 +9,11 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from pi_intent.gates.kinds import Rule
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tier
+from pi_intent.settings.artifacts import stored, wanted
 from pi_intent.settings.asking import check_ins
+from pi_intent.settings.credentials import credentials, needed
 from pi_intent.settings.layers import Layer
+from pi_intent.settings.permissions import capabilities, permissions
 from pi_intent.settings.rules import FOREVER, ToolRule, alike, days_of
 from pi_intent.settings.wording import Source, nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
@@ -39,7 +42,9 @@ _EXPECTED = {
     "budget": "a whole number from 1 to 100",
     "redact_args": "true or false",
     "strict": "true or false",
+    "artifacts": "true or false",
     "override": "true or false",
+    "result_limit": "a whole number of bytes, at least 1024",
     "reason": "a text",
     "live": "true or false",
     "checkpoints": "true or false",
@@ -59,6 +64,7 @@ class _ToolTable(BaseModel):
     profile: Profile | None = None
     budget: Annotated[int, Field(ge=1, le=100)] | None = None
     redact_args: bool | None = None
+    result_limit: Annotated[int, Field(ge=1024, le=1_000_000_000)] | None = None
 
 
 class _OneTool(_ToolTable):
@@ -76,10 +82,11 @@ class _TopTable(_ToolTable):
     ask: AskMode | None = None
     consent: Literal["both", "literal"] | None = None
     unattended: Literal["deny", "defer"] | None = None
+    artifacts: bool | None = None
 
 
-_TOOL_KEYS = (*_OneTool.model_fields, "check_in")
-_TOP_KEYS = (*_TopTable.model_fields, "check_in", "tools")
+_TOOL_KEYS = (*_OneTool.model_fields, "check_in", "touches", "needs", "stores", "wants")
+_TOP_KEYS = (*_TopTable.model_fields, "check_in", "permissions", "credentials", "tools")
 
 
 def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tuple[Layer, list[str]]:
@@ -111,6 +118,14 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
         check_in=_check_ins(data, source, (), None, warnings),
         consent=top.consent,
         unattended=top.unattended,
+        permissions=permissions(data["permissions"], source.where("permissions"), warnings)
+        if "permissions" in data
+        else None,
+        result_limit=top.result_limit,
+        artifacts=top.artifacts,
+        credentials=credentials(data["credentials"], source.where("credentials"), warnings)
+        if "credentials" in data
+        else None,
         tools=tuple(_rules(data.get("tools"), source, typed, warnings)),
     )
     return layer, warnings
@@ -137,6 +152,10 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             first = shown(seen[alike(pattern)])
             warnings.append(f"{where} names the same tools as {first}, - and _ being alike; keep one of them.")
         seen[alike(pattern)] = pattern
+        touches: tuple[str, ...] | None = None
+        needs: tuple[str, ...] | None = None
+        stores: tuple[str, ...] | None = None
+        wants: tuple[tuple[str, str], ...] | None = None
         if isinstance(said, Mapping):
             for key in _unknown(said, _TOOL_KEYS, source, path, warnings):
                 warnings.append(
@@ -144,6 +163,14 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
                 )
             table = _checked(_OneTool, said, source, path, typed, warnings)
             rules = _check_ins(said, source, path, pattern, warnings)
+            if "stores" in said:
+                stores = stored(said["stores"], source.where(setting_path(*path, "stores")), warnings)
+            if "wants" in said:
+                wants = wanted(said["wants"], source.where(setting_path(*path, "wants")), pattern, warnings)
+            if "needs" in said:
+                needs = needed(said["needs"], source.where(setting_path(*path, "needs")), warnings)
+            if "touches" in said:
+                touches = capabilities(said["touches"], source.where(setting_path(*path, "touches")), warnings)
         elif isinstance(said, str):
             # The short form: the sentence about a bad one names what was written, not `policy`.
             table = _checked(_OneTool, {"policy": said}, source, path, typed, warnings, short=True)
@@ -162,6 +189,11 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             reason=table.reason,
             override=table.override,
             check_in=rules,
+            touches=touches,
+            needs=needs,
+            stores=stores,
+            wants=wants,
+            result_limit=table.result_limit,
         )
 
 

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pi_intent.settings import LoadedSettings, Settings, ToolRule, ToolSettings, load_settings
+from pi_intent.settings.layers import KEYS
 from pi_intent.types import STRICTNESS, Policy
 
 POLICIES: list[Policy] = list(STRICTNESS)
@@ -67,20 +68,7 @@ def test_without_any_source_the_defaults_hold(machine: Machine) -> None:
             policy=None, profile=None, budget=3, redact_args=False, strict=False, tools=(), floors=(), off=False
         ),
         origins=dict.fromkeys(
-            [
-                *(
-                    "policy",
-                    "profile",
-                    "budget",
-                    "redact_args",
-                    "check_in",
-                    "strict",
-                    "live",
-                    "checkpoints",
-                    "tracing",
-                ),
-                *("consent", "unattended", "keep", "ask", "off"),
-            ],
+            [*KEYS, "off"],
             "default",
         ),
         warnings=(),
@@ -137,7 +125,7 @@ def test_each_source_overrides_the_ones_before_it_key_by_key(machine: Machine) -
             "checkpoints": "default",
             "tracing": "default",
             "keep": "default",
-            **dict.fromkeys(("check_in", "consent", "unattended", "ask"), "default"),
+            **dict.fromkeys(("check_in", "consent", "unattended", "ask", "permissions", "result_limit"), "default"),
             "off": "default",
             "tools.bash.policy": path,
             "tools.read.policy": "command line",
@@ -421,11 +409,8 @@ def test_a_project_has_no_say_in_the_profile_and_cannot_switch_us_off(machine: M
     )
     assert loaded.warnings == (
         f"{path}: off cannot be set here; set PI_INTENT=off in the environment.",
-        f"{path}: PI_INTENT is not a setting; "
-        "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tracing, keep, ask, "
-        "consent, unattended, check_in, tools.",
-        f"{path}: tools.bash.off is not a setting of a tool; those are policy, profile, budget, "
-        "redact_args, tier, reason, override, check_in.",
+        f"{path}: PI_INTENT is not a setting; the settings are {TOP_KEYS}.",
+        f"{path}: tools.bash.off is not a setting of a tool; those are {TOOL_KEYS}.",
         f"{path}: profile does not count: a project's file only sets how strict to be. "
         "Choose the profile in your own config.toml.",
         f"{path}: tools.bash.profile does not count: a project's file only sets how strict to be. "
@@ -594,6 +579,11 @@ def test_nothing_from_a_file_reaches_a_screen_raw(machine: Machine) -> None:
 # Values that cannot be used, word for word
 
 
+TOP_KEYS = (
+    "policy, profile, budget, redact_args, result_limit, strict, live, checkpoints, tracing, keep, ask, consent, "
+    "unattended, check_in, permissions, tools"
+)
+TOOL_KEYS = "policy, profile, budget, redact_args, result_limit, tier, reason, override, check_in, touches"
 KEEP_WORDS = '"forever", or a number of days or weeks such as "90d" or "12w"'
 POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
 
@@ -624,9 +614,7 @@ POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
         ('polcy = "omit"', 'polcy is not a setting; did you mean "policy"?'),
         (
             '"live screen" = 1',
-            '"live screen" is not a setting; '
-            "the settings are policy, profile, budget, redact_args, strict, live, checkpoints, tracing, keep, ask, "
-            "consent, unattended, check_in, tools.",
+            f'"live screen" is not a setting; the settings are {TOP_KEYS}.',
         ),
         ('tools = "bash"', 'tools is "bash", but must be a table of tool names.'),
         ("[tools]\nbudget = 5", f"tools.budget is 5, but must be {POLICY_WORDS}, or a table of settings."),
