@@ -86,6 +86,8 @@ def _instead(index: Index, alone: Asked) -> str:
         return f"the last one began at {printable(index.latest_time(), width=40)}"
     if alone.paths:
         return 'a name alone is found in every folder, a folder with all that is below it, and a glob such as "*.py"'
+    if alone.grep is not None and "\n" in alone.grep:
+        return 'no line feed stands in what is searched: put a space for it, or " ⏎ " in a command'
     if alone.grep is not None:
         return "it is looked for in intents, rationales, targets, outcomes, facts and errors: try less of it"
     counts = {outcome: sum(index.counts(Filter(outcomes=frozenset({outcome}))).values()) for outcome in OUTCOMES}

@@ -27,7 +27,7 @@ class SessionNotes:
         self._exists = exists
         self._repeats = Repeats()
         self._seen = Seen()
-        self._pending: dict[Promise, list[tuple[str, str]]] = {"test": [], "run": []}
+        self._pending: dict[Promise, list[tuple[str, Note]]] = {"test": [], "run": []}
 
     def on(self, call: PastCall) -> tuple[Note, ...]:
         """Return the notes on the next call; `unfulfilled` is not among them."""
@@ -45,7 +45,7 @@ class SessionNotes:
         if call.status not in ("rejected", "denied", "cancelled"):
             promise = None if words is None else promised(words, action)
             if promise is not None:
-                self._pending[promise].append((call.id, (call.intent or "")[:_MOST]))
+                self._pending[promise].append((call.id, note_unfulfilled(call.intent or "", promise)))
             for kind, waiting in self._pending.items():
                 if waiting and keeps(kind, action):
                     waiting.clear()
@@ -57,9 +57,7 @@ class SessionNotes:
 
     def unfulfilled(self) -> dict[str, Note]:
         """Return the notes on what was promised by the calls that were taken and not kept so far, by call."""
-        return {
-            key: note_unfulfilled(intent, kind) for kind, waiting in self._pending.items() for key, intent in waiting
-        }
+        return {key: note for waiting in self._pending.values() for key, note in waiting}
 
     def _on(self, call: PastCall, action: Action, words: Words | None, key: bytes) -> tuple[Note, ...]:
         found: list[Note | None] = [self._seen.note(call, action, self._exists)]

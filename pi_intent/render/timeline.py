@@ -93,15 +93,17 @@ def timeline(
     for number, group in enumerate(groups):
         if number:
             yield Line(lead=None)
-        moments = [_moment(call.ts, zone) for call in group.calls]
-        began = _moment(group.entry.ts, zone) if group.entry is not None else moments[0]
-        yield from _heading(group, began)
-        day = began.date() if began is not None else None
-        message = _message(group.calls[0])
-        for call, moment in zip(group.calls, moments, strict=True):
-            if _message(call) != message:
-                message = _message(call)
+        day: date | None = None
+        message: str | None = None
+        for call in group.calls:
+            moment = _moment(call.ts, zone)
+            if message is None:
+                began = moment if group.entry is None else _moment(group.entry.ts, zone)
+                yield from _heading(group, began)
+                day = began.date() if began is not None else None
+            elif _message(call) != message:
                 yield Line(lead=None)
+            message = _message(call)
             if moment is not None and moment.date() != day:
                 day = moment.date()
                 yield _line(_date(day), "dim", lead=None)
@@ -132,12 +134,11 @@ def _heading(group: SessionCalls, began: datetime | None) -> Iterator[Line]:
     name = "calls of an unknown session" if group.session == UNKNOWN else f"session {_safe(group.session)}"
     yield _line(name, "bold", lead=None)
     entry = group.entry
-    count = len(group.calls) + group.omitted
+    count = group.shown + group.omitted
     facts = [
         "" if entry is None else _safe(f"{entry.host} {entry.host_version or ''}"),
         "" if began is None else f"{_date(began.date())} {began:%H:%M}",
-        f"{count} call{'' if count == 1 else 's'}"
-        + (f", the last {len(group.calls)} shown" if group.omitted else ""),
+        f"{count} call{'' if count == 1 else 's'}" + (f", the last {group.shown} shown" if group.omitted else ""),
         "" if entry is None else _safe(entry.cwd),
     ]
     yield _joined(facts, "dim", lead=None)

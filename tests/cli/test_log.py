@@ -21,16 +21,16 @@ from rich.cells import cell_len
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
+from pi_intent.cli.log import session_groups
 from pi_intent.cli.main import commands
 from pi_intent.cli.paging import show
 from pi_intent.events import OutcomePatch, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ids import ulid
-from pi_intent.ledger.calls import read_ledger
+from pi_intent.ledger.index import Filter, Stretch, open_index
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import SessionInfo
 from pi_intent.protocols import CallContext, Settlement
-from pi_intent.render.sessions import group_by_session
 from pi_intent.render.timeline import folded, timeline
 
 NOON = 1_896_091_200.0  # 2030-01-31T12:00:00Z
@@ -161,12 +161,13 @@ def log(*args: str) -> Result:
 
 def drawn(width: int, **options: Any) -> str:
     """The timeline as a terminal of this width shows it."""
-    reading = read_ledger(find_ledger(Path(), os.environ).root)
     console = Console(
         file=io.StringIO(), force_terminal=True, width=width, markup=False, emoji=False, highlight=False, **options
     )
-    groups = group_by_session(reading.calls, reading.sessions)
-    show(console, folded(console, timeline(groups, zone=UTC)))
+    with open_index(find_ledger(Path(), os.environ).root) as index:
+        counts = index.counts()
+        groups = session_groups(index, Filter(), Stretch(), counts, counts)
+        show(console, folded(console, timeline(groups, zone=UTC)))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 

@@ -144,6 +144,7 @@ def test_filters_combine(args: tuple[str, ...], found: list[str]) -> None:
             "No call fits --status 'denied'; there are 1 rejected, 1 error, 2 ok, 1 open.",
         ),
         (("--grep", "xyz"), "No call fits --grep 'xyz'; it is looked for in "),
+        (("--grep", "after\nthree"), "No call fits --grep 'after three'; no line feed stands in what is searched: "),
         (("--path", "xyz"), "No call fits --path 'xyz'; a name alone is found in every folder"),
         (("--failed", "--tool", "edit"), "No call fits --tool 'edit' and --failed together; leave one out."),
     ],

@@ -152,6 +152,7 @@ def test_what_is_no_such_record_does_not_fit() -> None:
         "ranArgs": None,
         "bytesIn": None,
         "bytesOut": 0,
+        "flags": [],
         "prev": "",
         "hash": "0" * 64,
     }

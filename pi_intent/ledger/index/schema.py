@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 3
+VERSION = 4
 """Of the tables. An index of another version is made anew."""
 
 _TABLES = f"""
@@ -46,7 +46,7 @@ CREATE INDEX decision_by_id ON decision (id);
 
 _ORDERS = (
     "call_in_order ON call (ts, seq, id)",
-    "call_of_session ON call (session)",
+    "call_of_session ON call (session, ts, seq, id)",
     "call_not_ended ON call (segment) WHERE NOT ended",
     "call_not_begun ON call (n) WHERE line IS NULL",
 )
