@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from itertools import groupby
 
 from pi_intent.ledger.calls import in_order
 from pi_intent.ledger.entries import DecisionEntry
 from pi_intent.ledger.index.rereading import Lines
 from pi_intent.ledger.index.rows import Row
+from pi_intent.ledger.index.survey import Known
 from pi_intent.past import LastWord, PastDecision, last_word
 
 IS_ASKED = "EXISTS (SELECT 1 FROM decision WHERE decision.id = call.id)"
@@ -45,10 +46,10 @@ def standing(database: sqlite3.Connection, call_id: str) -> list[Standing]:
     return database.execute(_STANDING, (call_id,)).fetchall()
 
 
-def entries(places: Collection[Standing], lines: Lines, names: dict[int, str]) -> tuple[DecisionEntry, ...]:
+def entries(places: Collection[Standing], lines: Lines, segments: Mapping[int, Known]) -> tuple[DecisionEntry, ...]:
     """Return the decisions that stand in these places, in order. Raises `NotThere`."""
     return in_order(
-        (names[segment], lines.decision(segment, offset, length)) for segment, offset, length, _ in places
+        (segments[segment].name, lines.decision(segment, offset, length)) for segment, offset, length, _ in places
     )
 
 

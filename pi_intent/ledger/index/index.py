@@ -288,8 +288,7 @@ class Index:
 
     def _decisions(self, call_id: str) -> tuple[DecisionEntry, ...]:
         lines = self._readable_lines()
-        names = {n: known.name for n, known in self._segments.items()}
-        found = entries(standing(self._database, call_id), lines, names)
+        found = entries(standing(self._database, call_id), lines, self._segments)
         if any(entry.id != call_id for entry in found):
             raise NotThere
         return found
