@@ -175,7 +175,7 @@ def _print(
         return
     within = index.last(wanted, limit) if limit else Stretch()
     shown = index.counts(wanted, within=within)
-    notes, untaken = _notes(index, shown, with_notes)
+    notes, untaken = _notes(index, location, shown, with_notes)
     groups = session_groups(index, wanted, within, shown, counts)
     lines = timeline(groups, notes=notes) if is_drawn() else timeline(groups, notes=notes, label=_WHOLE)
     earlier = _earlier(sum(counts.values()) - sum(shown.values()))
@@ -200,12 +200,14 @@ def session_groups(
         )
 
 
-def _notes(index: Index, sessions: Iterable[str], with_notes: bool | None) -> tuple[Notes, list[Line]]:
+def _notes(
+    index: Index, location: LedgerLocation, sessions: Iterable[str], with_notes: bool | None
+) -> tuple[Notes, list[Line]]:
     """Return the notes that are wanted, and what to say of those that are left out."""
     if history := left_out(index, sessions, with_notes, most=AT_ONCE):
         text = f"no notes were taken, as these sessions have {history} calls; --notes takes them"
         return {}, [Line(lead=None), Line(((text, "dim"),), lead=None)]
-    return ({} if with_notes is False else notes_in(index, sessions)), []
+    return ({} if with_notes is False else notes_in(index, location, sessions)), []
 
 
 def _earlier(count: int) -> Iterator[Line]:
@@ -238,7 +240,7 @@ def _left_open(index: Index, wanted: Filter, within: Stretch) -> Iterator[Line]:
 def _print_json(location: LedgerLocation, index: Index, wanted: Filter, limit: int | None, with_notes: bool) -> None:
     """Print the document with each call on a line of its own, as `grep` likes it, without holding it whole."""
     sys.stdout.write(f'{{"ledger":{json_text(str(location.segments))},"calls":[')
-    notes: Notes | None = notes_in(index, index.counts(wanted)) if with_notes else None
+    notes: Notes | None = notes_in(index, location, index.counts(wanted)) if with_notes else None
     within = Stretch() if limit is None else index.last(wanted, limit)
     _write_items(_noted_json(call, notes) for call in index.calls(wanted, within=within))
     sys.stdout.write('],"problems":[')

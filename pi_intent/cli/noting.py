@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pi_intent.cli.progress import Progress
+from pi_intent.cli.project_files import ProjectFiles
 from pi_intent.ledger.index import Filter, Index
+from pi_intent.ledger.location import LedgerLocation
 from pi_intent.types import JSONValue
 
 if TYPE_CHECKING:
@@ -58,21 +61,22 @@ class PackedNotes(Mapping[str, "tuple[Note, ...]"]):
             self._packed[call_id] = json.dumps(whole, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def notes_in(index: Index, sessions: Iterable[str]) -> Notes:
+def notes_in(index: Index, location: LedgerLocation, sessions: Iterable[str]) -> Notes:
     """Return the notes on all calls of these sessions, and show how far it is where that takes a while."""
     from pi_intent.notes import SessionNotes  # most questions do without
 
     lengths = index.lengths(sessions)
     progress = Progress("Taking notes:", 0)
     total, done = sum(lengths.values()), 0
+    files = ProjectFiles(location, index.sessions())
     found = PackedNotes()
     try:
         for session, length in lengths.items():
-            notes = SessionNotes()
+            notes = SessionNotes(exists=partial(files.may_be_there, session))
             for call in progress.across(index.past(Filter(session=session)), total, before=done):
                 found.add(call.id, notes.take(call))
-            for call_id, note in notes.unfulfilled().items():
-                found.add(call_id, (note,))
+            for call_id, late in notes.at_the_end().items():
+                found.add(call_id, late)
             done += length
     finally:
         progress.close()

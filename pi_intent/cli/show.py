@@ -80,7 +80,7 @@ def show(call: str, with_notes: bool | None, as_json: bool) -> None:
             raise PiIntentError(f"the call {printable(call, width=60)} is not in {location.segments} any more")
         it, places = found
         untaken = left_out(index, [it.session], with_notes, most=FOR_ONE)
-        notes = None if untaken or with_notes is False else notes_in(index, [it.session]).get(call_id, ())
+        notes = None if untaken or with_notes is False else notes_in(index, location, [it.session]).get(call_id, ())
         message = [call_id] if it.call is None else index.of_message(it.session, it.call.group)
         if as_json:
             _print_json(it, places, notes, message)

@@ -15,6 +15,7 @@ from pi_intent.cli.asking import Asked
 from pi_intent.cli.console import complain, json_text
 from pi_intent.cli.paging import drawn_width, print_lines
 from pi_intent.cli.progress import Progress, opened_index
+from pi_intent.cli.project_files import ProjectFiles
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.unread import tell_unread
 from pi_intent.ledger.index import Filter
@@ -73,7 +74,8 @@ def stats(session: str | None, since: str | None, model: str | None, no_notes: b
         progress = Progress("Counting:", total)
         try:
             calls = progress.across(index.past(of_session), total)
-            found = stats_of(calls, wanted=wanted, with_notes=not no_notes)
+            exists = ProjectFiles(location, index.sessions()).may_be_there
+            found = stats_of(calls, wanted=wanted, with_notes=not no_notes, exists=exists)
         finally:
             progress.close()
     if as_json:

@@ -14,6 +14,7 @@ from pi_intent.render.moments import Moments, duration
 STYLES = {"approved": "green", "denied": "magenta", "waiting": "yellow"}
 """How the last word on a call is drawn."""
 
+_WHO = {"person": "a person", "application": "the application"}
 _MOST_REASONS = 3
 _REASON = 120  # columns
 _NOTE = 1_024  # columns: as much as the ledger keeps
@@ -44,9 +45,9 @@ def answer_text(answer: DecisionEntry, *, noted: bool = True) -> str:
     """Return what an answer says, and whose it is; a denial with the note instead, where there is one."""
     if answer.approved:
         match answer.by:
-            case "person":
+            case "person" | "application":
                 scope = {"once": " once", "session": " for the session"}.get(answer.scope or "", "")
-                return f"approved{scope} by a person"
+                return f"approved{scope} by {_WHO[answer.by]}"
             case "grant":
                 return "approved: a person approved this exact call before"
             case "permission":
@@ -64,7 +65,7 @@ def answer_text(answer: DecisionEntry, *, noted: bool = True) -> str:
             return "not decided: the call ended before"
         case _:
             note = printable(answer.note or "", width=_NOTE) if noted else ""
-            return f'denied: "{note}"' if note else "denied by a person"
+            return f'denied: "{note}"' if note else f"denied by {_WHO.get(answer.by or '', 'somebody')}"
 
 
 def reasons_text(reasons: Sequence[str], most: int = _MOST_REASONS) -> str:

@@ -92,8 +92,9 @@ def test_one_call_of_a_long_session_waits_for_its_notes_too(project: Path, monke
 
 
 def test_what_a_note_quotes_controls_no_terminal(project: Path) -> None:
-    write(project, [("Read \x1b]0;owned\x07 the config", "rm -rf ~")])
+    write(project, [("Read \x1b]0;owned\x07 the \x1b[31mconfig", "rm -rf ~")])
     assert not set(run("log")) & set("\x1b\x07")
+    assert 'note: drift: "Read the config" does not say' in run("log")
 
 
 def test_stats_tell_what_could_not_be_read(project: Path) -> None:
