@@ -71,10 +71,17 @@ def _drawn(question: Question, width: int) -> Iterator[str]:
         case DiffCard(title=title, diffs=diffs):
             yield from _marked(literal_lines(title, width=width - 2, max_lines=MOST_LINES), "| ")
             for diff in diffs:
+                if diff.new_text is None:
+                    yield f"… {diff.size} bytes are not kept"
+                    continue
                 before = question.before if diff.old_text is None else diff.old_text
-                yield from _changed(before, diff.new_text or "", width)
-            if question.situation.tool_name == "write" and question.before is None:
-                yield "The file does not exist yet." if question.creates else "What it replaces cannot be shown."
+                yield from _changed(before, diff.new_text, width)
+            if question.creates:
+                yield "The file does not exist yet."
+            elif (
+                question.before is None and question.situation.tool_name == "write" and diffs[0].new_text is not None
+            ):
+                yield "What it replaces cannot be shown."
             shown = {"path", "content", "edits", "oldText", "newText"}
         case GenericCard(title=title):
             yield from _marked(literal_lines(title, width=width - 2, max_lines=MOST_LINES), "| ")

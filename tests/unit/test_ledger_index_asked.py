@@ -14,7 +14,15 @@ from indexed_ledger import Ledger, answers
 
 from pi_intent.events import FileChange
 from pi_intent.ledger.calls import read_ledger
-from pi_intent.ledger.entries import CallEntry, DoneEntry, parse_entry, reread_call, reread_done
+from pi_intent.ledger.entries import (
+    CallEntry,
+    DecisionEntry,
+    DoneEntry,
+    parse_entry,
+    reread_call,
+    reread_decision,
+    reread_done,
+)
 from pi_intent.ledger.index import Filter, Stretch, open_index
 from pi_intent.ledger.index.place import NAME
 
@@ -147,12 +155,12 @@ ODD_VALUES = [
 def test_an_entry_that_is_read_again_is_the_one_that_was_checked(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     compared = 0
-    for line in (ledger.call("a", "s"), ledger.done("a")):
+    rereads = {"call": reread_call, "done": reread_done, "decision": reread_decision}
+    for line in (ledger.call("a", "s"), ledger.done("a"), ledger.decision("a"), ledger.decision("a", approved=True)):
         record = json.loads(line)
         for changed in (json.dumps(record | {name: value}).encode() for name in record for value in ODD_VALUES):
             entry = parse_entry(changed)
-            if isinstance(entry, CallEntry | DoneEntry):
-                again = reread_call(changed) if isinstance(entry, CallEntry) else reread_done(changed)
-                assert repr(again) == repr(entry)
+            if isinstance(entry, CallEntry | DoneEntry | DecisionEntry):
+                assert repr(rereads[entry.t](changed)) == repr(entry)
                 compared += 1
     assert compared > 100

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from pi_intent.errors import PiIntentError
-from pi_intent.gates.question import Answer
+from pi_intent.gates.question import Answer, Seen
 from pi_intent.hosts.mcp.wire import Repeated, dumped
 
 DENY = "deny"
@@ -68,19 +68,19 @@ def withdrawal(question_id: str) -> bytes:
     return _line({"method": "notifications/cancelled", "params": params})
 
 
-def answer_of(result: object, shown: str) -> Answer:
+def answer_of(result: object, seen: Seen) -> Answer:
     """Return what a person answered. Raises `UnusableAnswer`."""
     if not _is_plain(result):
         raise UnusableAnswer("the answer is no object")
     match result.get("action"):
         case "decline" | "cancel":
-            return Answer(False, shown=shown)
+            return Answer(False, seen=seen)
         case "accept" if _is_plain(content := result.get("content")):
             decision, note = content.get("decision"), content.get("note")
             if decision in (ONCE, SESSION):
-                return Answer(True, "session" if decision == SESSION else "once", shown=shown)
+                return Answer(True, "session" if decision == SESSION else "once", seen=seen)
             if decision == DENY:
-                return Answer(False, note=(note.strip() or None) if isinstance(note, str) else None, shown=shown)
+                return Answer(False, note=(note.strip() or None) if isinstance(note, str) else None, seen=seen)
     raise UnusableAnswer("the answer says neither yes nor no")
 
 

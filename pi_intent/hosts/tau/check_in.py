@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from pi_intent.contract.rows import replaced_fields
-from pi_intent.gates.question import Answer, Asker, Question
+from pi_intent.gates.question import Answer, Asker, Question, Seen
 from pi_intent.gating import Admitted, Gates
 from pi_intent.render.check_in import action_length, pages, question_lines
 
@@ -82,14 +82,14 @@ class TauAsker(Asker):
                 must_see=action_length(question, width=WIDTH),
                 approving={_ONCE, _SESSION},
             )
-        shown = "\n".join(lines[:seen])
+        shown = Seen(min(seen, len(lines)), len(lines))
         if choice in (_ONCE, _SESSION):
-            return Answer(True, "session" if choice == _SESSION else "once", shown=shown)
+            return Answer(True, "session" if choice == _SESSION else "once", seen=shown)
         note = None
         if choice == _NOTE:
             ui = self._extension.tau.context.ui
             note = await ui.input("What shall the agent know?", "It reads this as the reason.")
-        return Answer(False, note=(note or "").strip() or None, shown=shown)
+        return Answer(False, note=(note or "").strip() or None, seen=shown)
 
     async def _ask_in_pages(self, lines: list[str]) -> tuple[str | None, int]:
         """Show the question page by page; it can be approved on the last one."""

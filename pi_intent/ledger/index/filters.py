@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from pi_intent.ledger.index.decisions import ids_decided
+from pi_intent.past import LastWord
 from pi_intent.types import Status
 
 type Outcome = Status | Literal["running", "open"]
@@ -28,7 +30,8 @@ class Filter:
 
     `tool` gets a tool's name and its source. `path` gets each path that a call was aimed at or has changed. `since`
     is a time as the ledger writes it. `grep` is a regular expression, which finds text in any case.
-    `live` leaves out what was imported.
+    `live` leaves out what was imported. `asked` are calls that somebody was asked about, or not; `decided` those of
+    which one of these is the last word.
     """
 
     session: str | None = None
@@ -38,6 +41,8 @@ class Filter:
     since: str | None = None
     grep: str | None = None
     live: bool = False
+    asked: bool | None = None
+    decided: frozenset[LastWord] = frozenset()
 
     @property
     def is_empty(self) -> bool:
@@ -70,7 +75,14 @@ def find(database: sqlite3.Connection, wanted: Filter, state: Callable[[int], st
         database.create_function("state", 1, state, deterministic=True)
         said.append(f"coalesce(done.status, state(call.segment)) IN ({','.join('?' * len(wanted.outcomes))})")
         values += sorted(wanted.outcomes)
+    if wanted.asked is not None:
+        said.append(f"call.id {'' if wanted.asked else 'NOT '}IN (SELECT id FROM decision)")
     database.execute(f"CREATE TEMP TABLE {table} (n INTEGER PRIMARY KEY)")
+    if wanted.decided:
+        database.execute("CREATE TEMP TABLE judged (id TEXT PRIMARY KEY)")
+        found = [(call_id,) for call_id in ids_decided(database, wanted.decided)]
+        database.executemany("INSERT INTO judged VALUES (?)", found)
+        said.append("call.id IN judged")
     if wanted.grep is not None:
         database.execute("CREATE TEMP TABLE hit (n INTEGER PRIMARY KEY)")
         database.executemany("INSERT OR IGNORE INTO hit VALUES (?)", ((n,) for n in _hits(database, wanted.grep)))
@@ -78,7 +90,8 @@ def find(database: sqlite3.Connection, wanted: Filter, state: Callable[[int], st
     where = " AND ".join(said) or "TRUE"
     query = f"INSERT INTO {table} SELECT call.n FROM call LEFT JOIN done USING (n) WHERE {where}"
     database.execute(query, values)
-    database.execute("DROP TABLE IF EXISTS temp.hit")
+    for made in ("hit", "judged"):
+        database.execute(f"DROP TABLE IF EXISTS temp.{made}")
 
 
 def _answering(tool: Callable[[str, str | None], bool]) -> Callable[[str, str | None], bool]:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from pi_intent.ledger.calls import CallState, LedgerCall
-from pi_intent.ledger.entries import DecisionEntry, SessionEntry, parse_entry
+from pi_intent.ledger.entries import DecisionEntry, SessionEntry
+from pi_intent.ledger.index.decisions import IS_ASKED, entries, past_decisions, standing
 from pi_intent.ledger.index.filters import Filter, find
 from pi_intent.ledger.index.opening import open_database
 from pi_intent.ledger.index.place import drop_index
@@ -33,11 +34,12 @@ _ALWAYS = Stretch()
 _IN_ORDER = "ts, seq, id"
 _PAST = (
     "call.ts, call.seq, call.id, session, host, agent, message, turn, tool, tool_source, intent, intent_source,"
-    " rationale, args, policy, flags, model, status, codes, ms, outcome, facts, error, files"
+    " rationale, args, policy, flags, model, status, codes, ms, outcome, facts, error, files,"
+    f" {IS_ASKED}"
 )
 _PLACES = (
     "call.ts, call.seq, call.id, call.session, call.segment, call.offset, call.length, done.segment, done.offset,"
-    " done.length"
+    f" done.length, {IS_ASKED}"
 )
 _SESSION_FIELDS = tuple(field.name for field in fields(SessionEntry))
 
@@ -86,7 +88,7 @@ class Index:
 
         Calls whose beginning is missing are left out: nothing is known of them that could be asked.
         """
-        return self._stream(_PAST, wanted, _ALWAYS, _past, "call.line IS NOT NULL")
+        return self._stream(_PAST, wanted, _ALWAYS, self._past, "call.line IS NOT NULL")
 
     def calls(self, wanted: Filter = _EVERYTHING, *, within: Stretch = _ALWAYS) -> Iterator[LedgerCall]:
         """Yield calls in the order in which they began, from the ledger's own lines."""
@@ -202,8 +204,9 @@ class Index:
         def ask(database: sqlite3.Connection) -> tuple[LedgerCall, tuple[Place, ...]] | None:
             for row in database.execute(query, (call_id,)):
                 call = self._ledger_call(row)
-                halves = (("call", row[4:7], row[10]), ("done", row[7:10], row[11]))
-                return call, tuple(self._place(kind, where, line) for kind, where, line in halves if line)
+                asked = [("decision", place[:3], place[3]) for place in standing(database, call_id)]
+                records = (("call", row[4:7], row[11]), *asked, ("done", row[7:10], row[12]))
+                return call, tuple(self._place(kind, where, line) for kind, where, line in records if line)
             return None
 
         return self._ask(ask)
@@ -264,7 +267,7 @@ class Index:
         return self._tables[wanted]
 
     def _ledger_call(self, row: Any) -> LedgerCall:
-        _, _, call_id, session, *places = row[:10]
+        _, _, call_id, session, *places, is_asked = row[:11]
         begun, ended = places[:3], places[3:]
         lines = self._readable_lines()
         call = None if begun[0] is None else lines.call(*begun)
@@ -280,13 +283,20 @@ class Index:
             session=session,
             call=call,
             done=done,
-            decisions=self._decisions(call_id),
+            decisions=self._decisions(call_id) if is_asked else (),
         )
 
     def _decisions(self, call_id: str) -> tuple[DecisionEntry, ...]:
-        rows = self._database.execute("SELECT record FROM decision WHERE id = ? ORDER BY ts, rowid", (call_id,))
-        entries = [parse_entry(record.encode()) for (record,) in rows]
-        return tuple(entry for entry in entries if isinstance(entry, DecisionEntry))
+        lines = self._readable_lines()
+        found = entries(standing(self._database, call_id), lines, self._segments)
+        if any(entry.id != call_id for entry in found):
+            raise NotThere
+        return found
+
+    def _past(self, row: Any) -> PastCall:
+        *values, is_asked = row
+        past = _past(values)
+        return past._replace(decisions=past_decisions(self._database, past.id)) if is_asked else past
 
     def _readable_lines(self) -> Lines:
         if self._lines is None:

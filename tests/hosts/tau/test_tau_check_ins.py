@@ -1,0 +1,86 @@
+"""What a person was asked in Tau is in the ledger, and `/intent checkins` tells of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from canaries import SHAPES, bare, leaks
+from tau_desk import Desk, calls, says
+from tau_screen import answer, running, settle, start_typing
+
+
+@pytest.fixture(autouse=True)
+def asking(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PI_INTENT_ASK", "exec")
+
+
+def decisions(desk: Desk) -> list[dict[str, Any]]:
+    return [record for record in desk.records if record["t"] == "decision"]
+
+
+async def test_what_was_asked_and_answered_stands_in_the_ledger(desk: Desk):
+    turn = calls(("bash", {"intent": "Make a mark", "command": "touch mark"}))
+    async with running(await desk.session([turn, says("done")])) as (pilot, app):
+        await start_typing(pilot, app, "go")
+        await answer(pilot, app, "Approve once")
+        await settle(pilot, app)
+    assert (desk.project / "mark").exists()
+    kinds = [(record["t"], record.get("approved"), record.get("by")) for record in desk.records]
+    assert kinds[1:] == [
+        ("call", None, None),
+        ("decision", None, None),
+        ("decision", True, "person"),
+        ("done", None, None),
+    ]
+    asked, told = decisions(desk)
+    assert asked["id"] == told["id"] == desk.starts[0].call_id
+    assert asked["reasons"] == told["reasons"] == ["tier exec"]
+    assert told["scope"] == "once"
+    lines = told["shown"].splitlines()
+    assert lines[:2] == [f"bash, in {desk.project}", "$ touch mark"]
+    assert lines.index("$ touch mark") < lines.index("> Make a mark")
+
+
+async def test_a_denial_keeps_the_note_and_a_write_keeps_no_contents(desk: Desk, monkeypatch):
+    monkeypatch.setenv("PI_INTENT_ASK", "write")
+    turn = calls(("write", {"intent": "Keep a poem", "path": "poem.txt", "content": "the only copy\n"}))
+    async with running(await desk.session([turn, says("done")])) as (pilot, app):
+        await start_typing(pilot, app, "go")
+        await answer(pilot, app, "Deny, and tell the agent why", note="Not on a Friday")
+        await settle(pilot, app)
+    assert not (desk.project / "poem.txt").exists()
+    _, told = decisions(desk)
+    assert (told["approved"], told["by"], told["scope"], told["note"]) == (False, "person", None, "Not on a Friday")
+    assert "… 14 bytes are not kept" in told["shown"].splitlines()
+    assert "The file does not exist yet." in told["shown"].splitlines()
+    ledger = "".join(path.read_text() for path in desk.segments)
+    assert "the only copy" not in ledger
+
+
+async def test_no_secret_of_a_question_is_in_the_ledger(desk: Desk):
+    secret = SHAPES["anthropic"]
+    command = f"curl --version # {'x' * 90} {secret}"
+    turn = calls(("bash", {"intent": f"Use {secret}", "rationale": f"a.py has {secret}", "command": command}))
+    async with running(await desk.session([turn, says("done")])) as (pilot, app):
+        await start_typing(pilot, app, "go")
+        await answer(pilot, app, "Approve this exact call for the rest of this session")
+        await settle(pilot, app)
+    assert [record["scope"] for record in decisions(desk)] == [None, "session"]
+    text = "".join(json.dumps(record) for record in desk.records)
+    assert leaks(secret, bare(text)) == []
+
+
+async def test_nobody_to_ask_is_a_decision_with_no_question(desk: Desk):
+    (end,) = await desk.run(calls(("bash", {"intent": "Make a mark", "command": "touch mark"})))
+    assert end.is_error
+    assert [(record["approved"], record["by"], record["shown"]) for record in decisions(desk)] == [
+        (False, "nobody", None)
+    ]
+
+
+async def test_with_nothing_configured_no_decision_is_written(desk: Desk, monkeypatch):
+    monkeypatch.delenv("PI_INTENT_ASK")
+    await desk.run(calls(("bash", {"intent": "Make a mark", "command": "touch mark"})))
+    assert [record["t"] for record in desk.records] == ["session", "call", "done"]
