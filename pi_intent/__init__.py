@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from pi_intent.contract.texts import INTENT_MARKER
     from pi_intent.defaults import inject_intent, read_call
     from pi_intent.errors import (
+        CallDenied,
         EventError,
         HostError,
         InjectionSkipped,
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
         event_to_json,
         parse_event,
     )
+    from pi_intent.gates.declared import ask_when, declare_tier
+    from pi_intent.gates.question import Answer, Question
+    from pi_intent.gates.situation import Situation
+    from pi_intent.gates.tiers import Tiered
     from pi_intent.labels.board import CallLabel, GroupHeader, LabelBoard
     from pi_intent.labels.printable import printable
     from pi_intent.labels.reader import IntentReader
@@ -49,6 +54,7 @@ _HOME = {
     "pi_intent.contract.texts": ("INTENT_MARKER",),
     "pi_intent.defaults": ("inject_intent", "read_call"),
     "pi_intent.errors": (
+        "CallDenied",
         "EventError",
         "HostError",
         "InjectionSkipped",
@@ -71,6 +77,10 @@ _HOME = {
         "event_to_json",
         "parse_event",
     ),
+    "pi_intent.gates.declared": ("ask_when", "declare_tier"),
+    "pi_intent.gates.question": ("Answer", "Question"),
+    "pi_intent.gates.situation": ("Situation",),
+    "pi_intent.gates.tiers": ("Tiered",),
     "pi_intent.labels.board": ("CallLabel", "GroupHeader", "LabelBoard"),
     "pi_intent.labels.printable": ("printable",),
     "pi_intent.labels.reader": ("IntentReader",),
@@ -82,6 +92,8 @@ _MODULES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "INTENT_MARKER",
+    "Answer",
+    "CallDenied",
     "CallLabel",
     "CheckInDecision",
     "CheckInRequest",
@@ -99,12 +111,17 @@ __all__ = [
     "MemorySink",
     "OutcomePatch",
     "PiIntentError",
+    "Question",
     "SettingsError",
+    "Situation",
+    "Tiered",
     "ToolEvent",
     "ToolExecutionEnd",
     "ToolExecutionStart",
     "ToolExecutionUpdate",
     "ToolIntentUpdate",
+    "ask_when",
+    "declare_tier",
     "event_to_json",
     "inject_intent",
     "parse_event",

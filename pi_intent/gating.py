@@ -92,6 +92,7 @@ def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:
     return Gated(
         ask=settings.ask,
         tier=chosen.tier,
+        floor=chosen.floor,
         rules=chosen.check_in,
         show=settings.consent,
         unattended=settings.unattended,

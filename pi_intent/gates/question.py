@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, get_args
 
 from pi_intent.gates.evidence import Evidence
 from pi_intent.gates.rules import Reason
@@ -14,6 +14,12 @@ Show = Literal["both", "literal"]
 
 Scope = Literal["once", "session"]
 """`session`: this exact call again in this session, too."""
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+
+class AskingStopped(Exception):
+    """Raised by an asker whose host stopped the call while somebody was asked."""
 
 
 class Question(NamedTuple):
@@ -55,7 +61,8 @@ class Asker(Protocol):
 
     - `ask` waits for the answer, one question at a time; an answer that nobody gave (a dialog closed, a client that
       went away) is a denial without a note.
-    - It may raise: the call is then denied, and the model is told that asking failed.
+    - It may raise: the call is then denied, and the model is told that asking failed. `AskingStopped` says that the
+      host stopped the call, which is then cancelled.
     - It is cancelled with the call, and takes its dialog back then.
     """
 

@@ -81,8 +81,8 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
         project = _without_looks(project, refused)
         settings = _raise(settings, project, origins, refused)
     idle = [sentence for layer in layers for sentence in _idle(layer, settings.tools + settings.floors)]
-    if settings.ask == "none":
-        idle += [sentence for layer in (*layers, *([project] if project else [])) for sentence in _unasked(layer)]
+    for layer in (*layers, *([project] if project else [])):
+        idle += _unasked(layer, settings)
     return Merged(settings=settings, origins=origins, warnings=(*idle, *refused))
 
 
@@ -105,12 +105,23 @@ def _without_looks(project: Layer, warnings: list[str]) -> Layer:
         f"{project.source.where(key)} does not count: set it in your own config.toml."
         for key in _said(project, _LOOKS)
     ]
+    warnings += [
+        f"{project.source.where(setting_path(*(path or ('check_in',))))} gives a reason, which does not count: "
+        "what is read where a person decides is theirs to set."
+        for table, path in scopes
+        if _explains(table)
+    ]
     tools = tuple(
         replace(rule, profile=None, reason=None, result_limit=None, check_in=_unexplained(rule.check_in))
         for rule in project.tools
     )
     looks: dict[str, Any] = dict.fromkeys(_LOOKS)
     return replace(project, profile=None, check_in=_unexplained(project.check_in), tools=tools, **looks)
+
+
+def _explains(table: Layer | ToolRule) -> bool:
+    matches = [rule for rule in table.check_in or () if isinstance(rule, Match)]
+    return any(rule.reason for rule in matches) or (isinstance(table, ToolRule) and table.reason is not None)
 
 
 def _unexplained(rules: tuple[Rule, ...] | None) -> tuple[Rule, ...] | None:
@@ -225,11 +236,15 @@ def _idle_in_scope(
         yield f"{source.where(setting_path(*path, 'profile'))} {beside}: the tool's schema is left alone."
 
 
-def _unasked(layer: Layer) -> Iterator[str]:
+def _unasked(layer: Layer, settings: Settings) -> Iterator[str]:
+    """Say which tiers, and reasons for them, nobody will ever be asked because of."""
+    tiered = any(rule.tier is not None or rule.override for rule in settings.tools)
     for rule in layer.tools:
-        if rule.tier is not None and not rule.override:
-            where = layer.source.where(setting_path("tools", rule.pattern, "tier"))
+        where = layer.source.where(setting_path("tools", rule.pattern, "tier"))
+        if rule.tier is not None and not rule.override and settings.ask == "none":
             yield f'{where} has no effect while ask is "none": set ask to "exec", "write" or "all".'
+        elif rule.reason is not None and not tiered:
+            yield f"{where.removesuffix('tier')}reason has no effect: it is shown where tier or override is set."
 
 
 def _idle_in_project(table: Layer | ToolRule, source: Source, path: tuple[str, ...]) -> Iterator[str]:
