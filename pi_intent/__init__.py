@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pi_intent.defaults import inject_intent, read_call
     from pi_intent.errors import (
         CallDenied,
+        CredentialError,
         EventError,
         HostError,
         InjectionSkipped,
@@ -36,7 +37,10 @@ if TYPE_CHECKING:
         event_to_json,
         parse_event,
     )
-    from pi_intent.gates.declared import ask_when, declare_tier
+    from pi_intent.gates.artifacts import artifact_reference
+    from pi_intent.gates.capabilities import Permit
+    from pi_intent.gates.credentials import credential
+    from pi_intent.gates.declared import ask_when, declare_tier, declare_touched, govern
     from pi_intent.gates.question import Answer, Question
     from pi_intent.gates.situation import Situation
     from pi_intent.gates.tiers import Tiered
@@ -55,6 +59,7 @@ _HOME = {
     "pi_intent.defaults": ("inject_intent", "read_call"),
     "pi_intent.errors": (
         "CallDenied",
+        "CredentialError",
         "EventError",
         "HostError",
         "InjectionSkipped",
@@ -77,7 +82,10 @@ _HOME = {
         "event_to_json",
         "parse_event",
     ),
-    "pi_intent.gates.declared": ("ask_when", "declare_tier"),
+    "pi_intent.gates.artifacts": ("artifact_reference",),
+    "pi_intent.gates.capabilities": ("Permit",),
+    "pi_intent.gates.credentials": ("credential",),
+    "pi_intent.gates.declared": ("ask_when", "declare_tier", "declare_touched", "govern"),
     "pi_intent.gates.question": ("Answer", "Question"),
     "pi_intent.gates.situation": ("Situation",),
     "pi_intent.gates.tiers": ("Tiered",),
@@ -97,6 +105,7 @@ __all__ = [
     "CallLabel",
     "CheckInDecision",
     "CheckInRequest",
+    "CredentialError",
     "EventError",
     "FileChange",
     "GroupHeader",
@@ -110,6 +119,7 @@ __all__ = [
     "LedgerError",
     "MemorySink",
     "OutcomePatch",
+    "Permit",
     "PiIntentError",
     "Question",
     "SettingsError",
@@ -120,9 +130,13 @@ __all__ = [
     "ToolExecutionStart",
     "ToolExecutionUpdate",
     "ToolIntentUpdate",
+    "artifact_reference",
     "ask_when",
+    "credential",
     "declare_tier",
+    "declare_touched",
     "event_to_json",
+    "govern",
     "inject_intent",
     "parse_event",
     "printable",

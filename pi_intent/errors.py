@@ -3,6 +3,7 @@
 PiIntentError
 ├── IntentRejected      a call was read and refused; str() is the text for the model
 ├── CallDenied          a call was not let through; str() is the text for the model
+├── CredentialError     a credential could not be had; str() says nothing of its value
 ├── ResultWithheld      a failure's text was too large to be passed on; str() is the text for the model
 ├── InjectionSkipped    a schema cannot carry our properties; .reason says why
 ├── EventError          a text is not an event of ours
@@ -57,6 +58,10 @@ class PiIntentError(Exception):
 
 class CallDenied(PiIntentError):
     """A call was not let through, and nothing ran; `str()` is the text for the model."""
+
+
+class CredentialError(PiIntentError):
+    """A credential could not be had; `str()` names it, and says nothing of its value."""
 
 
 class ResultWithheld(PiIntentError):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pi_intent.around import Disk
+from pi_intent.errors import CredentialError
+from pi_intent.gates.artifacts import Unredeemed, listed, redeem
 from pi_intent.gates.capabilities import Governed, Permit
-from pi_intent.gates.check_in import CheckIn
+from pi_intent.gates.check_in import CheckIn, apart
 from pi_intent.gates.configured import Gated
+from pi_intent.gates.credentials import Credential
 from pi_intent.gates.declared import PROCESS
 from pi_intent.gates.history import History
 from pi_intent.gates.misfits import misfit
@@ -19,7 +23,7 @@ from pi_intent.settings import Settings, ToolSettings, project_root
 from pi_intent.types import JSONObject
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from pi_intent.pipeline import OpenCall
     from pi_intent.runtime import SessionRuntime
@@ -29,17 +33,28 @@ class Admitted(NamedTuple):
     """A call that may run, and what its tool gets: the literal arguments that were asked about."""
 
     arguments: JSONObject
+    given: Mapping[str, str] = MappingProxyType({})
+    """Credentials by name: for the tool alone."""
+    environ: Mapping[str, str] = MappingProxyType({})
+    """The same for a process of the tool, by variable."""
 
 
 class Gates:
     """The gates of one session, whatever its host. Make them when the session begins: they remember what it did.
 
-    `turn` makes a lock, so that one person is asked one question at a time. Nothing here needs an event loop: where
-    `asker` and `turn` wait for nothing, nothing is waited for.
+    `turn` makes a lock, so that one person is asked one question at a time; `fetch` gets credentials, None where the
+    host has no way to give them to a tool. Nothing here needs an event loop: where these wait for nothing, nothing is
+    waited for.
     """
 
-    def __init__(self, runtime: SessionRuntime, turn: Callable[[], AbstractAsyncContextManager[Any]]) -> None:
+    def __init__(
+        self,
+        runtime: SessionRuntime,
+        turn: Callable[[], AbstractAsyncContextManager[Any]],
+        fetch: Callable[[tuple[Credential, ...]], Awaitable[dict[str, str]]] | None = None,
+    ) -> None:
         self._runtime = runtime
+        self._fetch = fetch
         history = History()
         runtime.pipeline.sinks.subscribe(history.apply)
         self.check_in = CheckIn(
@@ -69,9 +84,13 @@ class Gates:
         that are filled in later.
         """
         start, runtime = opened.start, self._runtime
+        if chosen.wants:  # first: whoever decides on the call decides on the text itself
+            arguments = self._redeemed(opened, arguments, dict(chosen.wants))
         gated = gated_by(settings, chosen)
         if gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
-            return Admitted(arguments)
+            return await self._with_credentials(opened, arguments, settings, chosen)
+        if chosen.needs:  # nobody else may change what was approved while they are fetched
+            arguments = apart(arguments)
         situation = Situation(
             tool_name=start.tool_name,
             tool_source=start.tool_source,
@@ -84,7 +103,36 @@ class Gates:
         )
         doubt = None if parameters is None else misfit(parameters, arguments, filled=filled)
         await self.check_in.admit(opened, arguments, situation, gated, asker, misfit=doubt)
-        return Admitted(arguments)
+        return await self._with_credentials(opened, arguments, settings, chosen)
+
+    def _redeemed(self, opened: OpenCall, arguments: JSONObject, wanted: dict[str, str]) -> JSONObject:
+        store = self._runtime.artifacts
+        try:
+            return redeem(wanted, arguments, store)
+        except Unredeemed as refusal:
+            live = listed(() if store is None else store.live(), wanted.values())
+            raise self.check_in.refused(
+                opened, "unredeemed", argument=refusal.argument, problem=refusal.why, live=live
+            ) from None
+
+    async def _with_credentials(
+        self, opened: OpenCall, arguments: JSONObject, settings: Settings, chosen: ToolSettings
+    ) -> Admitted:
+        """Fetch what the tool needs, now that it may run."""
+        if not chosen.needs:
+            return Admitted(arguments)
+        known = {credential.name: credential for credential in settings.credentials}
+        missing = next((name for name in chosen.needs if name not in known), None)
+        if missing is not None or self._fetch is None:
+            raise self.check_in.refused(opened, "credential", name=missing or chosen.needs[0])
+        needed = tuple(known[name] for name in chosen.needs)
+        try:
+            given = await self._fetch(needed)
+        except CredentialError as error:
+            self._runtime.tell_once(str(error))
+            raise self.check_in.refused(opened, "credential", name=str(error).split()[2]) from None
+        self._runtime.learn(given.values())
+        return Admitted(arguments, given, {credential.variable: given[credential.name] for credential in needed})
 
 
 def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +22,11 @@ from pi_intent.types import Host
 
 if TYPE_CHECKING:
     from pi_intent.channel import Channel
+    from pi_intent.gates.artifacts import Artifact
+    from pi_intent.ledger.artifacts import ArtifactStore
     from pi_intent.ledger.journal import SessionJournal
     from pi_intent.ledger.keys import Digester
+    from pi_intent.redaction import Redactor
     from pi_intent.tracing.live import Tracing
 
 
@@ -75,6 +78,9 @@ class SessionRuntime:
             new_id=new_id,
         )
         self._digester: Digester | None = None
+        self._artifacts: ArtifactStore | None = None
+        self._given: Redactor | None = None
+        """What knows the credentials that tools were given."""
         self._said: set[str] = set()
         self._untold: list[str] = []
         self._thread = threading.get_ident()
@@ -182,6 +188,40 @@ class SessionRuntime:
             self._digester = Digester(os.urandom(32))
         return self._digester.digest(data)
 
+    @property
+    def artifacts(self) -> ArtifactStore | None:
+        """What tools have stored in this session; None where nothing is recorded, and so nothing stored."""
+        if self._artifacts is None and self.journal is not None and self.journal.path is not None:
+            from pi_intent.ledger.artifacts import ArtifactStore
+
+            self._artifacts = ArtifactStore(self.journal.location.root, self.journal.path)
+        return self._artifacts
+
+    def store(self, artifact: Artifact, tool_name: str) -> None:
+        """Keep what a tool says is to be stored, for later calls of this session; say where that cannot be done."""
+        store = self.artifacts
+        if self.holds_given(artifact.text):
+            self.tell_once(f"what {tool_name} wanted to store holds a credential: it was not stored")
+        elif store is None:
+            self.tell_once(f"what {tool_name} wanted to store was not stored, as this session has no ledger")
+        elif (problem := store.put(artifact.kind, artifact.text, tool_name)) is not None:
+            self.tell_once(problem)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Keep these texts out of everything that leaves the process from now on."""
+        from pi_intent.redaction import Redactor
+
+        if self._given is None:
+            self._given = Redactor(os.urandom(32))
+        secrets = tuple(secrets)
+        self._given.learn(secrets)
+        if self.journal is not None:
+            self.journal.learn(secrets)
+
+    def holds_given(self, text: str) -> bool:
+        """Say whether a text holds one of these, in whatever form it is written."""
+        return self._given is not None and self._given.holds_known(text)
+
     async def sync(self) -> None:
         """Wait until the disk has every record; once begun, a cancellation waits for it. Never raises."""
         if self.journal is not None and self.journal.is_dirty:
@@ -195,6 +235,8 @@ class SessionRuntime:
         self._give_back()
 
     def _give_back(self) -> None:
+        if self._artifacts is not None:
+            self._artifacts.close()
         if self.journal is not None:
             self.journal.close()
         if self.channel is not None:

@@ -16,6 +16,11 @@ def too_large(texts: ModelTexts, tool_name: str, size: int, limit: int | None) -
     return texts.consent["withheld"].format(tool=tool_name, size=size, limit=limit)
 
 
+def leaking(texts: ModelTexts, tool_name: str) -> str:
+    """Return what the model gets in place of a result that holds a credential which was given to the tool."""
+    return texts.consent["leaking"].format(tool=tool_name)
+
+
 def withheld(settlement: Settlement, size: int, text: str) -> Settlement:
     """Return how a call ended whose result of `size` bytes is withheld, for which the model gets `text`.
 

@@ -141,7 +141,7 @@ class CheckIn:
             gated.tier or self._declared.tier(situation.tool_name, situation.tool_source),
             situation.tool_name,
             situation.tool_source,
-            _apart(arguments),  # others' code may change what it gets, and must hide nothing from the rules
+            apart(arguments),  # others' code may change what it gets, and must hide nothing from the rules
         )
         tiered = raised(tiered, gated.floor)
         found = []
@@ -174,7 +174,7 @@ class CheckIn:
     ) -> bool:
         """Ask about a call, and say whether exactly this one may run. False: what was approved is no longer so."""
         start = opened.start
-        literal = _apart(arguments)
+        literal = apart(arguments)
         decision = Decision(
             call_id=start.call_id,
             number=number,
@@ -267,6 +267,10 @@ class CheckIn:
         if decision.approved is not None and decision.by is not None:
             opened.decide(approved=decision.approved, by=decision.by, note=decision.note)
 
+    def refused(self, opened: OpenCall, sentence: str, **words: str) -> CallDenied:
+        """Return what to raise where something that the call needs cannot be had; the call is settled."""
+        return self._denied(opened, sentence, (), status="denied", **words)
+
     def _denied(
         self, opened: OpenCall, why: str, reasons: tuple[Reason, ...] = (), *, status: Status = "denied", **words: str
     ) -> CallDenied:
@@ -303,7 +307,7 @@ def _answered(decision: Decision, answer: Answer) -> Decision:
     )
 
 
-def _apart(arguments: JSONObject) -> JSONObject:
+def apart(arguments: JSONObject) -> JSONObject:
     """Copy the arguments for others to look at: the tool runs with the original."""
     try:
         return deepcopy(arguments)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -54,6 +54,8 @@ class SessionJournal:
         self._calls: dict[str, CallContext] = {}
         self._head: str | None = None
         self._head_is_known = False
+        self._learned: set[str] = set()
+        self._redactors: list[Redactor] = []
         # Until the ledger's key is read. Nothing is written before, but others redact by the same rules.
         self._take_key(os.urandom(32))
 
@@ -215,8 +217,19 @@ class SessionJournal:
             segment.append(record)
         return segment
 
+    def learn(self, values: Iterable[str]) -> None:
+        """Keep these values out of whatever is recorded from now on: they are secrets."""
+        fresh = set(values) - self._learned
+        if fresh:
+            self._learned |= fresh
+            for redactor in self._redactors:  # others may still hold an earlier one
+                redactor.learn(fresh)
+            self._recorder.forget()
+
     def _take_key(self, key: bytes) -> None:
         self._redactor = Redactor(redaction_key(key), self._environ, entropy=self._entropy)
+        self._redactor.learn(self._learned)
+        self._redactors.append(self._redactor)
         self._digester = Digester(key)
         self._recorder = Recorder(
             self._redactor,

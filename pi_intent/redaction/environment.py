@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import string
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, quote_plus
 
@@ -81,9 +81,14 @@ class Needle:
 
 def needles_of(environment: Mapping[str, str]) -> dict[str, Needle]:
     """The secrets of an environment by each of their forms, squeezed."""
+    return needles_of_values(value for name, value in environment.items() if is_secret_variable(name, value))
+
+
+def needles_of_values(values: Iterable[str]) -> dict[str, Needle]:
+    """What is known to be secret by each of its forms, squeezed."""
     needles: dict[str, Needle] = {}
-    for name, value in environment.items():
-        if is_secret_variable(name, value):
+    for value in values:
+        if len(value) >= LEAST_ENVIRONMENT:
             own = next((span for span in shape_spans(value) if (span.start, span.end) == (0, len(value))), None)
             kind, secret = (own.kind, own.secret) if own else ("env", value)
             for form in _forms(value):

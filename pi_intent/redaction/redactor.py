@@ -11,7 +11,7 @@ from functools import lru_cache
 from types import MappingProxyType
 
 from pi_intent.redaction.context import SCHEME, contextual_spans
-from pi_intent.redaction.environment import needle_spans, needles_of, squeezed_readings
+from pi_intent.redaction.environment import needle_spans, needles_of, needles_of_values, squeezed_readings
 from pi_intent.redaction.gaps import joined_spans
 from pi_intent.redaction.looks import is_placeholder, mixes_cases, mixes_digits
 from pi_intent.redaction.names import strength_of
@@ -64,6 +64,16 @@ class Redactor:
         self._entropy = entropy
         self._needles = needles_of(environment)
         self._key_text = lru_cache(maxsize=512)(self.text)  # the same few, call after call
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Take these values out as well from now on, in whatever form they are written."""
+        self._needles |= needles_of_values(values)
+        self._key_text.cache_clear()
+
+    def holds_known(self, text: str) -> bool:
+        """Say whether a text holds the value of a secret that is known as such, in whatever form it is written."""
+        readings = squeezed_readings(text)
+        return any(any(map(reading.__contains__, self._needles)) for reading in readings)
 
     def text(self, text: str) -> str:
         """Return the text with tokens in place of secrets; the very same object when there are none."""

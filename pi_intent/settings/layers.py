@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Literal
 
+from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, Rule
 from pi_intent.gates.permissions import RULINGS, Ruling
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, own_tier
@@ -25,9 +26,12 @@ _TOOL_KEYS = (
     "check_in",
     "touches",
     "result_limit",
+    "needs",
+    "stores",
+    "wants",
 )
 # No matter of strictness, and so the user's alone.
-_LOOKS = ("live", "checkpoints", "tracing", "consent", "unattended", "result_limit")
+_LOOKS = ("live", "checkpoints", "tracing", "consent", "unattended", "result_limit", "credentials", "artifacts")
 _GENERAL_KEYS = ("policy", "profile", "budget", "redact_args", "check_in")  # also of all tools
 KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask", "permissions")
 
@@ -52,6 +56,8 @@ class Layer:
     unattended: Literal["deny", "defer"] | None = None
     permissions: tuple[tuple[str, Ruling], ...] | None = None
     result_limit: int | None = None
+    credentials: tuple[Credential, ...] | None = None
+    artifacts: bool | None = None
     tools: tuple[ToolRule, ...] = ()
 
 
@@ -81,6 +87,11 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
         project = _without_looks(project, refused)
         settings = _raise(settings, project, origins, refused)
     idle = [sentence for layer in layers for sentence in _idle(layer, settings.tools + settings.floors)]
+    idle += [sentence for layer in layers for sentence in _unknown_needs(layer, settings)]
+    if not settings.artifacts:
+        idle += [sentence for layer in layers for sentence in _unstored(layer)]
+        tools = tuple(replace(rule, stores=None, wants=None) for rule in settings.tools)
+        settings = replace(settings, tools=tools)
     for layer in (*layers, *([project] if project else [])):
         idle += _unasked(layer, settings)
     return Merged(settings=settings, origins=origins, warnings=(*idle, *refused))
@@ -112,7 +123,16 @@ def _without_looks(project: Layer, warnings: list[str]) -> Layer:
         if _explains(table)
     ]
     tools = tuple(
-        replace(rule, profile=None, reason=None, result_limit=None, check_in=_unexplained(rule.check_in))
+        replace(
+            rule,
+            profile=None,
+            reason=None,
+            result_limit=None,
+            needs=None,
+            stores=None,
+            wants=None,
+            check_in=_unexplained(rule.check_in),
+        )
         for rule in project.tools
     )
     looks: dict[str, Any] = dict.fromkeys(_LOOKS)
@@ -234,6 +254,25 @@ def _idle_in_scope(
         yield f'{source.where(setting_path(*path, "budget"))} {beside}: only "adaptive" counts rounds.'
     if table.profile is not None and policies <= {"derive", "omit", None}:
         yield f"{source.where(setting_path(*path, 'profile'))} {beside}: the tool's schema is left alone."
+
+
+def _unknown_needs(layer: Layer, settings: Settings) -> Iterator[str]:
+    known = {credential.name for credential in settings.credentials}
+    for rule in layer.tools:
+        for name in rule.needs or ():
+            if name not in known:
+                where = layer.source.where(setting_path("tools", rule.pattern, "needs"))
+                yield (
+                    f"{where} names {shown(name)}, which comes from nowhere; calls of the tool are refused: "
+                    f"set credentials.{name}."
+                )
+
+
+def _unstored(layer: Layer) -> Iterator[str]:
+    for rule in layer.tools:
+        for key in _said(rule, ("stores", "wants")):
+            where = layer.source.where(setting_path("tools", rule.pattern, key))
+            yield f"{where} does not count: nothing is stored in any session; set artifacts = true."
 
 
 def _unasked(layer: Layer, settings: Settings) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
 
+from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, Rule
 from pi_intent.gates.permissions import Ruling
 from pi_intent.gates.tiers import TIERS, AskMode, Tier, Tiered, own_tier
@@ -43,6 +44,9 @@ class ToolRule:
     override: bool | None = None
     check_in: tuple[Rule, ...] | None = None
     touches: tuple[str, ...] | None = None
+    needs: tuple[str, ...] | None = None
+    stores: tuple[str, ...] | None = None
+    wants: tuple[tuple[str, str], ...] | None = None
     result_limit: int | None = None
 
     def matches(self, names: Iterable[str]) -> bool:
@@ -72,6 +76,10 @@ class ToolSettings:
     """What the project raises that to, whoever said it."""
     check_in: tuple[Rule, ...] = ()
     touches: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    stores: tuple[str, ...] = ()
+    wants: tuple[tuple[str, str], ...] = ()
+    """The kind of artifact that an argument may refer to, by the argument's name."""
     result_limit: int | None = None
     """Bytes of a result that a model may get; None for any number."""
 
@@ -102,6 +110,8 @@ class Settings:
     consent: Literal["both", "literal"] = "both"
     unattended: Literal["deny", "defer"] = "deny"
     permissions: tuple[tuple[str, Ruling], ...] = ()
+    credentials: tuple[Credential, ...] = ()
+    artifacts: bool = False
     result_limit: int | None = None
     tools: tuple[ToolRule, ...] = ()
     floors: tuple[ToolRule, ...] = ()
@@ -118,7 +128,7 @@ class Settings:
             self.ask != "none"
             or bool(self.check_in)
             or bool(self.permissions)
-            or any(rule.check_in or rule.override for rule in tables)
+            or any(rule.check_in or rule.override or rule.needs or rule.wants for rule in tables)
         ) and not self.off
 
     def for_tool(
@@ -145,6 +155,9 @@ class Settings:
         tier, reason, override, check_in = own_tier(tool_name, tool_source), None, False, self.check_in
         is_set, floor_tier, floor_override = False, TIERS[0], False
         touches: tuple[str, ...] = ()
+        needs: tuple[str, ...] = ()
+        stores: tuple[str, ...] = ()
+        wants: dict[str, str] = {}
         result_limit = self.result_limit
         # Ascending, so that the most specific rule has the last word on each key; among equals the later source.
         for rule in sorted((rule for rule in self.tools if rule.matches(names)), key=lambda rule: rule.specificity):
@@ -157,6 +170,9 @@ class Settings:
             override = override if rule.override is None else rule.override
             check_in += rule.check_in or ()  # every rule asks, not the most specific one alone
             touches += rule.touches or ()
+            needs += rule.needs or ()
+            stores += rule.stores or ()
+            wants |= dict(rule.wants or ())
             result_limit = rule.result_limit or result_limit
         # All that match, not the most specific: a narrow rule of a project must not shadow its own wider one either.
         for floor in (floor for floor in self.floors if floor.matches(names)):
@@ -176,6 +192,9 @@ class Settings:
             floor=Tiered(floor_tier, None, floor_override) if floor_tier != TIERS[0] or floor_override else None,
             check_in=tuple(dict.fromkeys(check_in)),
             touches=tuple(dict.fromkeys(touches)),
+            needs=tuple(dict.fromkeys(needs)),
+            stores=tuple(dict.fromkeys(stores)),
+            wants=tuple(wants.items()),
             result_limit=result_limit,
         )
 

@@ -9,7 +9,9 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from pi_intent.gates.kinds import Rule
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tier
+from pi_intent.settings.artifacts import stored, wanted
 from pi_intent.settings.asking import check_ins
+from pi_intent.settings.credentials import credentials, needed
 from pi_intent.settings.layers import Layer
 from pi_intent.settings.permissions import capabilities, permissions
 from pi_intent.settings.rules import FOREVER, ToolRule, alike, days_of
@@ -40,6 +42,7 @@ _EXPECTED = {
     "budget": "a whole number from 1 to 100",
     "redact_args": "true or false",
     "strict": "true or false",
+    "artifacts": "true or false",
     "override": "true or false",
     "result_limit": "a whole number of bytes, at least 1024",
     "reason": "a text",
@@ -79,10 +82,11 @@ class _TopTable(_ToolTable):
     ask: AskMode | None = None
     consent: Literal["both", "literal"] | None = None
     unattended: Literal["deny", "defer"] | None = None
+    artifacts: bool | None = None
 
 
-_TOOL_KEYS = (*_OneTool.model_fields, "check_in", "touches")
-_TOP_KEYS = (*_TopTable.model_fields, "check_in", "permissions", "tools")
+_TOOL_KEYS = (*_OneTool.model_fields, "check_in", "touches", "needs", "stores", "wants")
+_TOP_KEYS = (*_TopTable.model_fields, "check_in", "permissions", "credentials", "tools")
 
 
 def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tuple[Layer, list[str]]:
@@ -118,6 +122,10 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
         if "permissions" in data
         else None,
         result_limit=top.result_limit,
+        artifacts=top.artifacts,
+        credentials=credentials(data["credentials"], source.where("credentials"), warnings)
+        if "credentials" in data
+        else None,
         tools=tuple(_rules(data.get("tools"), source, typed, warnings)),
     )
     return layer, warnings
@@ -145,6 +153,9 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             warnings.append(f"{where} names the same tools as {first}, - and _ being alike; keep one of them.")
         seen[alike(pattern)] = pattern
         touches: tuple[str, ...] | None = None
+        needs: tuple[str, ...] | None = None
+        stores: tuple[str, ...] | None = None
+        wants: tuple[tuple[str, str], ...] | None = None
         if isinstance(said, Mapping):
             for key in _unknown(said, _TOOL_KEYS, source, path, warnings):
                 warnings.append(
@@ -152,6 +163,12 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
                 )
             table = _checked(_OneTool, said, source, path, typed, warnings)
             rules = _check_ins(said, source, path, pattern, warnings)
+            if "stores" in said:
+                stores = stored(said["stores"], source.where(setting_path(*path, "stores")), warnings)
+            if "wants" in said:
+                wants = wanted(said["wants"], source.where(setting_path(*path, "wants")), pattern, warnings)
+            if "needs" in said:
+                needs = needed(said["needs"], source.where(setting_path(*path, "needs")), warnings)
             if "touches" in said:
                 touches = capabilities(said["touches"], source.where(setting_path(*path, "touches")), warnings)
         elif isinstance(said, str):
@@ -173,6 +190,9 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             override=table.override,
             check_in=rules,
             touches=touches,
+            needs=needs,
+            stores=stores,
+            wants=wants,
             result_limit=table.result_limit,
         )
 

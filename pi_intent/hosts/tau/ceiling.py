@@ -1,36 +1,60 @@
-"""Withhold results of Tau's tools that are larger than what is set."""
+"""Withhold results of Tau's tools: those larger than what is set, and those that hold what only the tool may have."""
 
 from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
 
 from tau_agent.messages import TextContent
 from tau_agent.tools import AgentToolResult
 
-from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import ResultWithheld
-from pi_intent.gates.ceiling import too_large, withheld
+from pi_intent.gates.ceiling import leaking, too_large, withheld
 from pi_intent.pipeline import OpenCall
 from pi_intent.protocols import Settlement
+from pi_intent.runtime import SessionRuntime
 
 
-def bounded(
-    result: AgentToolResult, settlement: Settlement, texts: ModelTexts, tool_name: str, limit: int
-) -> tuple[AgentToolResult, Settlement]:
-    """Return a result and how its call ended: the very same, or, where it is too large, a sentence in its place."""
-    size = sum(_size(block.text if isinstance(block, TextContent) else block.data) for block in result.content)
-    text = too_large(texts, tool_name, size, limit)
-    if text is None:
-        return result, settlement
-    return AgentToolResult(content=[TextContent(text=text)]), withheld(settlement, size, text)
+class Ceiling:
+    """What may come back from one call. `limit` is a number of bytes, None for any number."""
+
+    def __init__(self, runtime: SessionRuntime, tool_name: str, limit: int | None) -> None:
+        self._runtime = runtime
+        self._texts = runtime.pipeline.texts
+        self._tool = tool_name
+        self._limit = limit
+
+    def result(self, result: AgentToolResult, settlement: Settlement) -> tuple[AgentToolResult, Settlement]:
+        """Return a result and how its call ended: the very same, or a sentence in its place."""
+        size = sum(_size(block.text if isinstance(block, TextContent) else block.data) for block in result.content)
+        text = self._in_place_of(result.model_dump_json(), size)
+        if text is None:
+            return result, settlement
+        _remove_copy(result.details)
+        return AgentToolResult(content=[TextContent(text=text)]), withheld(settlement, size, text)
+
+    def error(self, error: Exception, failed: Settlement, opened: OpenCall) -> Exception:
+        """Return the error to raise, and settle the call where its own text may not be passed on."""
+        size = _size(str(error))
+        text = self._in_place_of(str(error), size)
+        if text is None:
+            return error
+        opened.settle(withheld(failed, size, text))
+        return ResultWithheld(text)
+
+    def _in_place_of(self, whole: str, size: int) -> str | None:
+        if self._runtime.holds_given(whole):
+            return leaking(self._texts, self._tool)
+        return too_large(self._texts, self._tool, size, self._limit)
 
 
-def bounded_error(error: Exception, failed: Settlement, opened: OpenCall, texts: ModelTexts, limit: int) -> Exception:
-    """Return the error to raise, and settle the call where its text is too large to be passed on."""
-    size = _size(str(error))
-    text = too_large(texts, opened.start.tool_name, size, limit)
-    if text is None:
-        return error
-    opened.settle(withheld(failed, size, text))
-    return ResultWithheld(text)
+def _remove_copy(details: object) -> None:
+    """Remove the file in which Tau keeps the whole of a long output."""
+    path = details.get("full_output_path") if isinstance(details, Mapping) else None
+    if isinstance(path, str):
+        with suppress(OSError):
+            os.unlink(path)
 
 
 def _size(text: str) -> int:

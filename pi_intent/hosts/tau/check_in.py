@@ -5,12 +5,15 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+import anyio.to_thread
+
 from pi_intent.contract.rows import replaced_fields
 from pi_intent.gates.question import Answer, Asker, Question
-from pi_intent.gating import Gates
+from pi_intent.gating import Admitted, Gates
 from pi_intent.render.check_in import action_length, pages, question_lines
 
 if TYPE_CHECKING:
+    from pi_intent.gates.credentials import Credential
     from pi_intent.hosts.tau.extension import TauExtension
     from pi_intent.hosts.tau.session import TauSession
     from pi_intent.pipeline import OpenCall
@@ -28,10 +31,10 @@ PAGE = 12
 """Lines of a question that are shown at a time where the dialog cannot scroll."""
 
 
-async def admit(extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject) -> JSONObject:
+async def admit(extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject) -> Admitted:
     """Return what a call may run with that is about to. Raises as `Gates.admit` does."""
     name = opened.start.tool_name
-    admitted = await gates_of(session).admit(
+    return await gates_of(session).admit(
         opened,
         arguments,
         settings=extension.settings,
@@ -40,14 +43,19 @@ async def admit(extension: TauExtension, session: TauSession, opened: OpenCall, 
         parameters=extension.shadows[name].parameters,
         filled=replaced_fields(name),
     )
-    return admitted.arguments
 
 
 def gates_of(session: TauSession) -> Gates:
     """Return the gates of a session, made when they are first asked for."""
     if session.gates is None:
-        session.gates = Gates(session.runtime, asyncio.Lock)
+        session.gates = Gates(session.runtime, asyncio.Lock, _fetched)
     return session.gates
+
+
+async def _fetched(needed: tuple[Credential, ...]) -> dict[str, str]:
+    from pi_intent.credentials import fetch
+
+    return await anyio.to_thread.run_sync(fetch, needed)
 
 
 class TauAsker(Asker):

@@ -27,6 +27,8 @@ from pi_intent.types import Code, Policy, Profile
 if TYPE_CHECKING:
     from textual.widgets import Static
 
+    from pi_intent.hosts.tau.ceiling import Ceiling
+
 NOT_ASKED: frozenset[Policy] = frozenset({"derive", "omit"})
 """The policies under which a tool's schema stays as it is."""
 
@@ -106,6 +108,15 @@ class TauExtension:
             return True
         declared = sys.modules.get("pi_intent.gates.declared")
         return declared is not None and not declared.PROCESS.is_empty
+
+    def ceiling(self, session: TauSession, tool_name: str) -> Ceiling | None:
+        """Return what bounds the result of a call; None where nothing does."""
+        chosen = self.settings_of(tool_name)
+        if chosen.result_limit is None and not chosen.needs:
+            return None
+        from pi_intent.hosts.tau.ceiling import Ceiling
+
+        return Ceiling(session.runtime, tool_name, chosen.result_limit)
 
     def session(self) -> TauSession:
         """Return the session that this runtime belongs to now."""

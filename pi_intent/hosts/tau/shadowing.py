@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -133,15 +134,11 @@ class OuterLayer:
 
         async def delegate(opened: OpenCall) -> tuple[AgentToolResult, Settlement]:
             running = Running(opened)
-            limit = extension.settings_of(name).result_limit
+            ceiling = extension.ceiling(session, name)
             given = opened.call.arguments
-            if extension.is_plain or request.tool_source is not None:  # no inner layer of ours below
-                given = await gate(extension, session, opened, given)
-            if request.tool_source is not None:
-                given = fill_replaced(name, request.parameters or {}, given, opened)
 
             def updated(partial_result: AgentToolResult) -> None:
-                if limit is not None:  # who may not have the whole may not have it in pieces either
+                if ceiling is not None:  # who may not have the whole may not have it in pieces either
                     return
                 opened.update(running.ran_args or opened.call.arguments, partial_result)
                 if on_update is not None:
@@ -149,20 +146,25 @@ class OuterLayer:
 
             token = RUNNING.set(running)
             try:
-                result = await self._below.execute_fn(tool_call_id, given, signal, updated)
+                if extension.is_plain or request.tool_source is not None:  # no inner layer of ours below
+                    async with gated(extension, session, opened, given) as admitted:
+                        if admitted is not given:
+                            given = running.ran_args = admitted
+                        if request.tool_source is not None:
+                            given = fill_replaced(name, request.parameters or {}, given, opened)
+                        result = await self._below.execute_fn(tool_call_id, given, signal, updated)
+                else:
+                    result = await self._below.execute_fn(tool_call_id, given, signal, updated)
             except CallDenied:
                 raise  # settled already
             except Exception as error:
                 status: Status = "cancelled" if signal is not None and signal.is_cancelled() else "error"
                 failed = failure(status, str(error), files=running.files, ran_args=running.ran_args)
-                if limit is not None:
-                    from pi_intent.hosts.tau.ceiling import bounded_error
-
-                    told = bounded_error(error, failed, opened, extension.texts, limit)
-                    if told is not error:
-                        raise told from None
+                told = error if ceiling is None else ceiling.error(error, failed, opened)
                 opened.settle(failed)
-                raise
+                if told is error:
+                    raise
+                raise told from None
             finally:
                 RUNNING.reset(token)
             settlement = settlement_of(
@@ -174,11 +176,13 @@ class OuterLayer:
                 files=running.files,
                 ran_args=running.ran_args,
             )
-            if limit is None:
-                return result, settlement
-            from pi_intent.hosts.tau.ceiling import bounded
+            if ceiling is not None:
+                result, settlement = ceiling.result(result, settlement)
+            if stores := extension.settings_of(name).stores:
+                from pi_intent.hosts.tau.storing import store
 
-            return bounded(result, settlement, extension.texts, name, limit)
+                store(session.runtime, result, name, stores)
+            return result, settlement
 
         try:
             return await session.pipeline.run(request, delegate)
@@ -211,27 +215,36 @@ class InnerLayer:
         if ran != opened.call.arguments:
             running.ran_args = ran
             opened.update(ran)
-        ran = await gate(self._extension, self._extension.session(), opened, ran)
-        running.reached = True
-        given = fill_replaced(self._name, own.parameters, ran, opened)
-        journal = self._extension.session().runtime.journal
-        before = None
-        if journal is not None and self._name in FILE_TOOLS:
-            before = files.before(ran, self._extension.cwd, journal.digester)
-        try:
-            return await own.execute_fn(tool_call_id, given, signal, on_update)
-        finally:
-            if before is not None and journal is not None:
-                running.files = before.changes(journal.digester)
+        async with gated(self._extension, self._extension.session(), opened, ran) as admitted:
+            if admitted is not ran:
+                ran = running.ran_args = admitted
+            running.reached = True
+            given = fill_replaced(self._name, own.parameters, ran, opened)
+            journal = self._extension.session().runtime.journal
+            before = None
+            if journal is not None and self._name in FILE_TOOLS:
+                before = files.before(ran, self._extension.cwd, journal.digester)
+            try:
+                return await own.execute_fn(tool_call_id, given, signal, on_update)
+            finally:
+                if before is not None and journal is not None:
+                    running.files = before.changes(journal.digester)
 
 
-async def gate(extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject) -> JSONObject:
-    """Hold a call up where anything asks for that, and return what it runs with; idle gates are not even loaded."""
+@asynccontextmanager
+async def gated(
+    extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject
+) -> AsyncIterator[JSONObject]:
+    """Hold a call up where anything asks for that, and let it run with what it may; idle gates are not loaded."""
     if not extension.is_gated:
-        return arguments
+        yield arguments
+        return
     from pi_intent.hosts.tau.check_in import admit
+    from pi_intent.hosts.tau.environ import given
 
-    return await admit(extension, session, opened, arguments)
+    admitted = await admit(extension, session, opened, arguments)
+    with given(admitted.given, admitted.environ):
+        yield admitted.arguments
 
 
 _OURS = frozenset({INTENT, RATIONALE})

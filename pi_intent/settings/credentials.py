@@ -1,0 +1,69 @@
+"""Check what a person says of credentials: where each comes from, and which tools get it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from pi_intent.gates.credentials import ORIGINS, Credential, Origin
+from pi_intent.settings.wording import nearest, setting_path, shown
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_MOST = 64
+_MAX_TEXT = 1000
+
+
+def credentials(value: object, where: str, warnings: list[str]) -> tuple[Credential, ...] | None:
+    """Return the credentials of a `[credentials]` table, and say what is wrong with those that do not count."""
+    if not isinstance(value, Mapping):
+        warnings.append(f"{where} must be a table of credentials.")  # what stands there may be one
+        return None
+    found = []
+    for name, said in list(value.items())[:_MOST]:
+        at = f"{where}.{setting_path(str(name))}"
+        if (fault := next(_faults(name, said), None)) is not None:
+            warnings.append(f"{at} {fault}")
+            continue
+        source = said if isinstance(said, str) else said["from"]
+        origin, _, place = source.partition(":")
+        variable = name.upper().replace("-", "_") if isinstance(said, str) else said.get("as", name.upper())
+        found.append(
+            Credential(
+                name=name, origin=cast(Origin, origin), where=place.strip(), variable=variable.replace("-", "_")
+            )
+        )
+    return tuple(found)
+
+
+def needed(value: object, where: str, warnings: list[str]) -> tuple[str, ...] | None:
+    """Return the names of a tool's `needs`."""
+    if not isinstance(value, list) or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in value):
+        warnings.append(f"{where} is {shown(value)}, but must be a list of names of credentials.")
+        return None
+    return tuple(value[:_MOST])
+
+
+def _faults(name: object, said: object) -> Iterator[str]:
+    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
+        yield "must be called by letters, digits, - and _."
+    source = said.get("from") if isinstance(said, Mapping) else said
+    if isinstance(said, Mapping):
+        yield from (f"has {shown(key)}; a credential has from and as." for key in said if key not in ("from", "as"))
+        variable = said.get("as", "X")
+        if not isinstance(variable, str) or _VARIABLE.fullmatch(variable) is None:
+            yield f"has {shown(variable)} for as, but that must be the name of an environment variable."
+    places = '"keyring:service/user", "env:VARIABLE" or "command:program arguments"'
+    if not isinstance(source, str) or len(source) > _MAX_TEXT:
+        yield f"must say where it comes from: {places}."
+        return
+    origin, colon, place = source.partition(":")
+    if origin not in ORIGINS or not colon or not place.strip():
+        guess = nearest(origin, ORIGINS)
+        # What stands there may be the secret itself: it is not quoted.
+        yield f"must come from {places}" + (f'; did you mean "{guess}:…"?' if guess and guess != origin else ".")
+    elif origin == "env" and _VARIABLE.fullmatch(place.strip()) is None:
+        yield "must name an environment variable after env:."
+    elif origin == "keyring" and not all(place.strip().rpartition("/")[::2]):
+        yield "must name a service and a user after keyring:, as in keyring:example.org/ada."

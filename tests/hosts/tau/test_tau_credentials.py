@@ -1,0 +1,184 @@
+"""A credential goes to the tool that needs it, after consent, and nowhere else."""
+
+from __future__ import annotations
+
+import base64
+import os
+from pathlib import Path
+
+import pytest
+from tau_agent.events import ToolExecutionEndEvent
+from tau_coding.extensions import StderrUiBridge
+from tau_desk import Desk, calls, says
+
+CANARY = "c4n4ry-0f-the-m1ne-3141592"
+SETTINGS = """
+[credentials]
+mine = {{ from = "{origin}", as = "MINE_TOKEN" }}
+
+[tools.bash]
+needs = ["mine"]
+"""
+
+
+@pytest.fixture
+def configured(tmp_path, monkeypatch):
+    def configure(origin: str, more: str = "") -> None:
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+        (tmp_path / "config" / "pi-intent").mkdir(parents=True)
+        text = more + SETTINGS.format(origin=origin)
+        (tmp_path / "config" / "pi-intent" / "config.toml").write_text(text)
+
+    return configure
+
+
+def everything_told(desk: Desk) -> str:
+    """All that leaves the tool: events, the ledger, and the session that Tau keeps, which is what the model reads."""
+    files = [path for path in desk.root.rglob("*") if path.is_file() and "config" not in path.parts]
+    return repr(list(desk.events)) + "".join(path.read_bytes().decode(errors="replace") for path in files)
+
+
+def told(desk: Desk, capsys) -> str:
+    return everything_told(desk) + "".join(capsys.readouterr())
+
+
+LENGTH = {"command": 'test "$MINE_TOKEN" && echo "${#MINE_TOKEN}"', "intent": "Use it"}
+
+
+async def test_the_tool_gets_it_from_a_variable_and_nobody_else_does(desk: Desk, configured, monkeypatch, capsys):
+    configured("env:WHERE_IT_IS")
+    monkeypatch.setenv("WHERE_IT_IS", CANARY)
+    (end,) = await desk.run(calls(("bash", LENGTH)))
+    assert end.result.text.strip() == str(len(CANARY))
+    assert "MINE_TOKEN" not in os.environ
+    assert CANARY not in told(desk, capsys)
+
+
+async def test_from_a_command(desk: Desk, configured, tmp_path: Path, capsys):
+    (tmp_path / "secret.txt").write_text(CANARY + "\n")
+    configured(f"command:cat {tmp_path / 'secret.txt'}")
+    (end,) = await desk.run(calls(("bash", LENGTH)))
+    assert end.result.text.strip() == str(len(CANARY))
+    (tmp_path / "secret.txt").unlink()
+    assert CANARY not in told(desk, capsys)
+
+
+@pytest.mark.parametrize(
+    "prints",
+    [
+        'echo "$MINE_TOKEN"',
+        'printf %s "$MINE_TOKEN" | base64',
+        'echo "$MINE_TOKEN" | fold -w 9',
+        'echo "$MINE_TOKEN"; exit 1',
+        'for i in $(seq 3000); do echo "line $i"; done; echo "$MINE_TOKEN"',
+        "env",
+    ],
+)
+async def test_a_result_that_holds_it_is_withheld(desk: Desk, configured, monkeypatch, capsys, prints: str):
+    configured("env:WHERE_IT_IS")
+    monkeypatch.setenv("WHERE_IT_IS", CANARY)
+    before = set(Path("/tmp").glob("tau-bash-*"))
+    (end,) = await desk.run(calls(("bash", {"command": prints, "intent": "See it"})))
+    assert "bash did run, and its result is withheld: it holds a credential" in end.result.text
+    assert desk.records[-1]["flags"] == ["withheld"]
+    text = told(desk, capsys)
+    assert CANARY not in text
+    assert base64.b64encode(CANARY.encode()).decode()[:-4] not in text
+    assert set(Path("/tmp").glob("tau-bash-*")) <= before
+
+
+async def test_what_the_model_writes_of_it_later_is_redacted(desk: Desk, configured, monkeypatch, capsys):
+    configured("env:WHERE_IT_IS")
+    monkeypatch.setenv("WHERE_IT_IS", CANARY)
+    said = {"path": "a.txt", "content": "x", "intent": f"Write {CANARY}", "rationale": f"{CANARY} is it"}
+    await desk.run(calls(("bash", LENGTH)), calls(("write", said)))
+    assert CANARY not in "".join(path.read_text() for path in desk.segments)
+
+
+@pytest.mark.parametrize(
+    ("origin", "why"),
+    [
+        ("env:NOT_SET_ANYWHERE", "the variable NOT_SET_ANYWHERE is not set"),
+        ("command:false", "its command ended with 1"),
+        ("command:no-such-program-anywhere", "its command could not be run (FileNotFoundError)"),
+        ("command:echo short", "fewer than 8 characters"),
+        ("command:sh -c 'echo c4n4ry-0f-the-m1ne-3141592; exit 3'", "its command ended with 3"),
+    ],
+)
+async def test_without_it_nothing_runs_and_both_are_told(desk: Desk, configured, capsys, origin: str, why: str):
+    configured(origin)
+    session = await desk.session([calls(("bash", {"command": "touch ran", "intent": "Run it"})), says("done")])
+    session.extension_runtime.set_ui_bridge(StderrUiBridge())
+    (end,) = [event async for event in session.prompt("go") if isinstance(event, ToolExecutionEndEvent)]
+    assert end.is_error
+    assert end.result.text.startswith("Nothing was executed: bash needs the credential mine, which could not be had.")
+    assert not (desk.project / "ran").exists()
+    assert desk.statuses == [("bash", "denied")]
+    text = told(desk, capsys)
+    assert "the credential mine could not be had: " in text
+    assert why in text
+    assert CANARY not in text
+
+
+async def test_it_is_not_fetched_before_somebody_has_approved(desk: Desk, configured, tmp_path: Path):
+    configured(f"command:touch {tmp_path / 'fetched'}", more='ask = "exec"\n')
+    (end,) = await desk.run(calls(("bash", {"command": "touch ran", "intent": "Run it"})))
+    assert "needs a person's approval" in end.result.text
+    assert not (tmp_path / "fetched").exists()
+    assert not (desk.project / "ran").exists()
+
+
+async def test_other_calls_at_the_same_time_do_not_get_it(desk: Desk, configured, monkeypatch):
+    configured("env:WHERE_IT_IS")
+    monkeypatch.setenv("WHERE_IT_IS", CANARY)
+    desk.extension(
+        "beside",
+        """
+import asyncio
+
+from tau_agent.tools import AgentTool, AgentToolResult
+
+
+def setup(tau):
+    async def look(tool_call_id, arguments, signal=None, on_update=None):
+        found = []
+        for _ in range(5):
+            process = await asyncio.create_subprocess_shell('echo "[$MINE_TOKEN]"', stdout=asyncio.subprocess.PIPE)
+            found.append((await process.communicate())[0].decode().strip())
+        return AgentToolResult(content=" ".join(found))
+
+    tau.register_tool(AgentTool(name="look", label="look", description="d", parameters={"type": "object"},
+                                execute_fn=look))
+""",
+    )
+    slow = {"command": "sleep 0.3; echo done", "intent": "Wait"}
+    ends = await desk.run(calls(("bash", slow), ("look", {}), ("bash", {**slow, "intent": "Wait again"})))
+    texts = {end.result.text.strip() for end in ends if end.tool_name == "look"}
+    assert texts == {" ".join(["[]"] * 5)}
+
+
+def test_a_project_can_neither_name_credentials_nor_give_them_away(tmp_path: Path):
+    from pi_intent.settings import load_settings
+
+    (tmp_path / ".pi-intent.toml").write_text(SETTINGS.format(origin="command:touch pwned"))
+    loaded = load_settings(project=tmp_path, environ={"HOME": str(tmp_path)})
+    assert loaded.settings.credentials == ()
+    assert loaded.settings.for_tool("bash", watched=True).needs == ()
+    assert any("credentials does not count" in warning for warning in loaded.warnings)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ['"hunter2-hunter2"', '"vault:x"', '{ from = "env:" }', '{ as = "X" }', '{ from = "env:A", as = "1 2" }', "3"],
+)
+def test_a_wrong_entry_is_named_and_never_quoted(tmp_path: Path, said: str):
+    from pi_intent.settings import load_settings
+
+    folder = tmp_path / ".config" / "pi-intent"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(f"[credentials]\nmine = {said}\n")
+    loaded = load_settings(project=None, environ={"HOME": str(tmp_path)})
+    assert loaded.settings.credentials == ()
+    (warning,) = loaded.warnings
+    assert "credentials.mine" in warning
+    assert "hunter2" not in warning
