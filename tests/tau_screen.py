@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from tau_agent.session import JsonlSessionStorage
 from tau_coding.paths import TauPaths
@@ -11,6 +12,8 @@ from tau_coding.session_manager import SessionManager
 from tau_coding.tui.app import TauTuiApp
 from tau_desk import Desk
 from textual.pilot import Pilot
+
+from pi_intent.hosts.tau.dialog import QuestionScreen
 
 
 def screen(app: TauTuiApp) -> str:
@@ -36,6 +39,32 @@ async def settle(pilot: Pilot[None], app: TauTuiApp) -> None:
     else:
         raise AssertionError("the run did not end")
     await pilot.pause(0.1)
+
+
+async def start(pilot: Pilot[None], app: TauTuiApp, text: str = "go") -> None:
+    """Send a prompt, and do not wait for what comes of it."""
+    prompt = app.query_one("#prompt")
+    prompt.value = text
+    prompt.focus()
+    await pilot.pause()
+    await pilot.press("escape")
+    await pilot.press("enter")
+
+
+async def asked(pilot: Pilot[None], app: TauTuiApp, *, after: Any = None) -> QuestionScreen:
+    """Wait for a question on the screen, another one than `after`, and return its dialog."""
+    for _ in range(400):
+        await pilot.pause(0.02)
+        if isinstance(app.screen, QuestionScreen) and app.screen is not after and app.screen.seen:
+            return app.screen
+    raise AssertionError(f"nobody is asked\n{screen(app)}")
+
+
+async def choose(pilot: Pilot[None], app: TauTuiApp, option: str) -> None:
+    """Choose an option of the question on the screen as a person does, by its first words."""
+    number = next(at for at, text in enumerate(app.screen.options) if text.startswith(option))
+    await pilot.press(*["down"] * number, "enter")
+    await pilot.pause()
 
 
 async def type_in(pilot: Pilot[None], app: TauTuiApp, text: str) -> None:
