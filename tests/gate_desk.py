@@ -17,7 +17,7 @@ from pi_intent.around import Disk
 from pi_intent.gates.check_in import CheckIn
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.declared import Declarations
-from pi_intent.gates.history import History
+from pi_intent.gates.memory import Memory
 from pi_intent.gates.question import Answer, Question
 from pi_intent.gates.situation import Situation
 from pi_intent.pipeline import CallRequest, OpenCall
@@ -76,13 +76,13 @@ class GateDesk:
             withholds=lambda tool_name: False,
             environ={"HOME": str(root), "XDG_STATE_HOME": str(root / "state"), "XDG_RUNTIME_DIR": str(root)},
         )
-        self.history = History()
-        for sink in (self.events, self.history.apply):
+        self.memory = Memory()
+        for sink in (self.events, self.memory.history.apply):
             self.runtime.pipeline.sinks.subscribe(sink)
         self.check_in = CheckIn(
             texts=self.runtime.pipeline.texts,
             around=Disk(self.project),
-            history=self.history,
+            memory=self.memory,
             declared=self.declared,
             turn=anyio.Lock(),
             digest=self.runtime.digest,

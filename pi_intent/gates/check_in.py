@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from copy import deepcopy
-from typing import NamedTuple
 
 from pi_intent.contract.rows import target_argument
 from pi_intent.contract.texts import ModelTexts
@@ -15,14 +14,15 @@ from pi_intent.gates.capabilities import NotPermitted, check
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.declared import Declarations
 from pi_intent.gates.evidence import gather
-from pi_intent.gates.history import History
 from pi_intent.gates.identity import identity
+from pi_intent.gates.later import Arrived, Asked, Deferred
+from pi_intent.gates.memory import Decided, Memory
 from pi_intent.gates.question import SCOPES, Answer, Asker, AskingStopped, Question
 from pi_intent.gates.rules import Reason, reasons_to_ask
 from pi_intent.gates.situation import Situation, Surroundings
 from pi_intent.gates.tiers import is_asked, raised, tier_of
 from pi_intent.pipeline import OpenCall, failure
-from pi_intent.protocols import DecidedBy, Decision
+from pi_intent.protocols import Decision
 from pi_intent.types import JSONObject, Status
 
 MOST_QUESTIONS = 3
@@ -36,16 +36,6 @@ MOST_PAST = 100
 """Decisions of a session that are kept to be listed."""
 
 
-class Decided(NamedTuple):
-    """A decision of this session as it can be listed: the call it was about, in its literal words."""
-
-    action: str
-    reasons: tuple[str, ...]
-    approved: bool | None
-    by: DecidedBy | None
-    note: str | None
-
-
 class CheckIn:
     """The check-ins of one session: what was approved for all of it, and what was decided.
 
@@ -57,19 +47,19 @@ class CheckIn:
         *,
         texts: ModelTexts,
         around: Surroundings,
-        history: History,
+        memory: Memory,
         declared: Declarations,
         turn: AbstractAsyncContextManager[object],
         digest: Callable[[bytes], str],
     ) -> None:
-        self.decided: list[Decided] = []
+        self.decided = memory.decided
         self._texts = texts
         self._around = around
-        self._history = history
+        self._history = memory.history
         self._declared = declared
         self._turn = turn
         self._digest = digest
-        self._granted: dict[bytes, None] = {}
+        self._granted = memory.granted
 
     async def admit(
         self,
@@ -80,21 +70,29 @@ class CheckIn:
         asker: Asker | None,
         *,
         misfit: str | None = None,
+        arrived: Arrived | None = None,
     ) -> None:
         """Return when a call with these arguments may run; they are those that the tool gets, literally.
 
-        Asks `asker`, None where nobody can be asked, if anything asks for that. Raises `CallDenied` with the text for
-        the model, and then the call is settled as denied; raises `LedgerError` where a strict ledger vetoes it.
+        Asks `asker`, None where nobody can be asked, if anything asks for that; `arrived` is the answer to an earlier
+        question on the call, which counts for exactly what was asked about, or for what it wrote itself. Raises
+        `CallDenied` with the text for the model, and then the call is settled as denied; raises `LedgerError` where a
+        strict ledger vetoes it, and `Deferred` where `asker` does: then the call is still open.
         """
         permits = await self._permits(opened, arguments, situation, gated)
-        if not permits and not self._reasons(opened, arguments, situation, gated):
+        if arrived is None and not permits and not self._reasons(opened, arguments, situation, gated):
             return
         async with self._turn:
-            for number in range(1, MOST_QUESTIONS + 1):
+            first = 1
+            if arrived is not None:
+                if self._is_covered(opened, arguments, situation, arrived):
+                    return
+                first = arrived.asked.decision.number + 1
+            for number in range(first, MOST_QUESTIONS + 1):
                 reasons = permits + self._reasons(opened, arguments, situation, gated)
                 if not reasons:
                     return
-                key = identity(situation.tool_name, situation.tool_source, situation.cwd, arguments)
+                key = _identity(situation, arguments)
                 if key is None:
                     decision = Decision(
                         call_id=opened.start.call_id,
@@ -122,7 +120,7 @@ class CheckIn:
         try:
             return await check(touched, governed, situation)
         except NotPermitted as denial:
-            key = identity(situation.tool_name, situation.tool_source, situation.cwd, arguments)
+            key = _identity(situation, arguments)
             decision = Decision(
                 call_id=opened.start.call_id,
                 number=1,
@@ -199,6 +197,9 @@ class CheckIn:
         try:
             question = self._question(opened, literal, situation, gated, reasons, decision, misfit)
             answer = _checked(await asker.ask(question))
+        except Deferred as deferred:
+            deferred.asked = Asked(action, decision, key)
+            raise
         except AskingStopped as stop:
             self._record(opened, action, decision._replace(approved=False, by="cancelled"))
             raise self._denied(opened, "stopped", status="cancelled") from stop
@@ -214,11 +215,44 @@ class CheckIn:
         self._record(opened, action, _answered(decision, answer))
         if not answer.approved:
             raise self._denied(opened, "denied with a note" if answer.note else "denied", note=answer.note or "")
-        if identity(situation.tool_name, situation.tool_source, situation.cwd, arguments) != key:
+        if _identity(situation, arguments) != key:
             return False
+        self._grant(answer, key)
+        return True
+
+    def _is_covered(self, opened: OpenCall, arguments: JSONObject, situation: Situation, arrived: Arrived) -> bool:
+        """Keep an answer that came later, and say whether exactly this call may run because of it."""
+        asked, answer = arrived.asked, arrived.answer
+        key = _identity(situation, arguments)
+        decision = _answered(asked.decision, answer)._replace(by=arrived.by)
+        covers = self._is_about(asked, key)
+        if not covers and key is not None and arrived.original is not None:
+            covers = self._is_about(asked, _identity(situation, arrived.original))
+            if covers:  # what runs is what the answer says
+                decision = decision._replace(digest=self._digest(key))
+        self._record(opened, asked.action, decision)
+        if not answer.approved:
+            raise self._denied(opened, "denied with a note" if answer.note else "denied", note=answer.note or "")
+        if covers and key is not None:
+            self._grant(answer, key)
+        return covers
+
+    def _is_about(self, asked: Asked, key: bytes | None) -> bool:
+        if key is None:
+            return False
+        return key == asked.key if asked.key is not None else self._digest(key) == asked.decision.digest
+
+    def _grant(self, answer: Answer, key: bytes) -> None:
         if answer.scope == "session" and len(self._granted) < MOST_GRANTS:
             self._granted[key] = None
-        return True
+
+    def answered(self, opened: OpenCall, arrived: Arrived) -> None:
+        """Keep the answer to an earlier question on a call that nothing of ours runs any more.
+
+        Raises `LedgerError` where a strict ledger cannot; then the call is settled as denied.
+        """
+        decision = _answered(arrived.asked.decision, arrived.answer)._replace(by=arrived.by)
+        self._record(opened, arrived.asked.action, decision)
 
     def _question(
         self,
@@ -295,6 +329,10 @@ def _checked(answer: Answer) -> Answer:
     if isinstance(answer, Answer) and isinstance(answer.approved, bool) and answer.scope in SCOPES:
         return answer
     raise TypeError("the asker gave no answer")
+
+
+def _identity(situation: Situation, arguments: JSONObject) -> bytes | None:
+    return identity(situation.tool_name, situation.tool_source, situation.cwd, arguments)
 
 
 def _answered(decision: Decision, answer: Answer) -> Decision:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
-from pi_intent.gates.evidence import Evidence
-from pi_intent.gates.rules import Reason
 from pi_intent.gates.situation import Situation
 from pi_intent.types import JSONObject
+
+if TYPE_CHECKING:  # a host names these types where no gate is loaded
+    from pi_intent.gates.evidence import Evidence
+    from pi_intent.gates.rules import Reason
 
 Show = Literal["both", "literal"]
 """Whether the person sees what the agent says beside what the call does."""
@@ -56,13 +58,15 @@ class Answer(NamedTuple):
     shown: str | None = None
 
 
+@runtime_checkable
 class Asker(Protocol):
     """A host's way to a person.
 
     - `ask` waits for the answer, one question at a time; an answer that nobody gave (a dialog closed, a client that
       went away) is a denial without a note.
     - It may raise: the call is then denied, and the model is told that asking failed. `AskingStopped` says that the
-      host stopped the call, which is then cancelled.
+      host stopped the call, which is then cancelled. Raising `Deferred`, it has handed the question on, and the call
+      waits for the answer, in a host that can wait.
     - It is cancelled with the call, and takes its dialog back then.
     """
 

@@ -126,6 +126,10 @@ class SessionJournal:
             if self._strict:
                 raise problem from error
 
+    def resumed(self, start: ToolExecutionStart, context: CallContext) -> None:
+        """Go on with a call whose beginning another process recorded, in a segment of its own."""
+        self._calls[start.call_id] = context
+
     def decided(self, decision: Decision) -> None:
         """Record that somebody is asked, or what was decided. Raises `LedgerError` under `strict` only."""
         context = self._calls.get(decision.call_id)

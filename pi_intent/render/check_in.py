@@ -88,7 +88,9 @@ def _name(name: str) -> str:
 def _drawn(question: Question, width: int) -> Iterator[str]:
     """Draw the arguments, each of them and the whole of it."""
     rest = dict(question.arguments)
-    match question.situation.tool_name, rest:
+    situation = question.situation
+    # What a server's `write` or `edit` does with which argument, only that server knows.
+    match "" if situation.host == "mcp" else situation.tool_name, rest:
         case "bash", {"command": str(command)}:
             del rest["command"]
             for line in command.split("\n"):
