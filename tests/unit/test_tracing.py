@@ -28,6 +28,7 @@ from pi_intent.tracing import own_provider
 from pi_intent.tracing.attributes import Begun, Ended, begun_attributes, ended_attributes
 from pi_intent.tracing.environment import CAPTURE, captures_content, lacking, shown_url, traces_url
 from pi_intent.tracing.ids import call_span_id, session_span_id, trace_id
+from pi_intent.tracing.listening import nobody_listens
 
 CHECKOUT = Path(own_provider.__file__).parents[2]
 OK = Settlement(status="ok", is_error=False)
@@ -589,6 +590,15 @@ def test_an_address_is_shown_without_what_lets_people_in() -> None:
     assert shown_url("https://ada:pa@ss@x.org:1/a/b?key=1") == "https://x.org:1/a/b"
     assert traces_url({}, "http://x/v1/traces/") == "http://x/v1/traces/"
     assert traces_url({}) is None
+
+
+def test_only_a_port_of_this_machine_that_refuses_is_one_where_nobody_listens() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1/traces"
+        assert not nobody_listens(url)
+    assert nobody_listens(url)
+    assert not nobody_listens("http://nowhere.invalid:9")
+    assert not nobody_listens("http://127.0.0.1:99999")
 
 
 def test_spans_that_were_pinned_get_their_ids_once() -> None:

@@ -16,6 +16,8 @@ from mcp_world import FIRST, SECOND, SECONDS, SERVERS, THIRD, Desk, Server
 
 from pi_intent.cli.demo.model import ScriptedCall, Turn
 
+pytestmark = pytest.mark.one_python
+
 EVERYTHING, GIT, MEMORY = (SERVERS[name] for name in ("everything", "git", "memory"))
 REFUSAL = "Nothing was executed: `intent` is missing. Call {tool} again with `intent` first"
 
