@@ -1,4 +1,4 @@
-"""Small session files of our own making, in the shapes that Tau, pi and oh-my-pi write."""
+"""Small session files of our own making, in the shapes that agents write."""
 
 from __future__ import annotations
 
@@ -116,6 +116,36 @@ def tau_entry(number: int, message: Any) -> dict[str, Any]:
 
 def omp_head() -> list[dict[str, Any]]:
     return [{"type": "title", "v": 1, "title": "", "pad": " "}, pi_header(id="s-o")]
+
+
+def subagent_session(cwd: str, session: str = "5f0e-parent") -> list[dict[str, Any]]:
+    """Return a session of Claude Code in which a subagent reads a file; its own call is the middle one of three."""
+
+    def line(number: int, kind: str, content: Any, **more: Any) -> dict[str, Any]:
+        own = {"uuid": f"u{number}", "parentUuid": f"u{number - 1}", "sessionId": session, "cwd": cwd}
+        message = {"role": kind, "content": content}
+        if kind == "assistant":
+            message |= {"id": f"m{number}", "model": "m"}
+        at = f"2030-01-31T13:00:0{number}.000Z"
+        return {"type": kind, "timestamp": at, "isSidechain": False, "message": message, **own, **more}
+
+    def use(call_id: str, name: str, **given: str) -> list[dict[str, Any]]:
+        return [{"type": "tool_use", "id": call_id, "name": name, "input": given}]
+
+    def answer(call_id: str, text: str) -> list[dict[str, Any]]:
+        return [{"type": "tool_result", "tool_use_id": call_id, "content": text}]
+
+    side = {"isSidechain": True}
+    return [
+        line(1, "user", "Look into the failure"),
+        line(2, "assistant", use("toolu_task", "Task", description="Read the log", prompt="Read log.txt")),
+        line(3, "user", "Read log.txt", **side, parentUuid=None),
+        line(4, "assistant", use("toolu_read", "Read", file_path=f"{cwd}/log.txt"), **side),
+        line(5, "user", answer("toolu_read", "boom"), **side),
+        line(6, "user", answer("toolu_task", "It says boom"), parentUuid="u2"),
+        line(7, "assistant", use("toolu_bash", "Bash", command="ls", description="List files")),
+        line(8, "user", answer("toolu_bash", "log.txt")),
+    ]
 
 
 def small_sessions() -> dict[str, list[dict[str, Any]]]:

@@ -295,7 +295,11 @@ def _draw(report: Report) -> None:
     line(str(ledger.path))
     if ledger.segments:
         files = "1 file" if ledger.segments == 1 else f"{ledger.segments} files"
-        line(f"{files}, {filesize.decimal(ledger.size)}, records from {ledger.oldest} to {ledger.newest}")
+        from pi_intent.render.moments import Moments
+
+        moments = Moments()
+        oldest, newest = (moments.told(time or "") for time in (ledger.oldest, ledger.newest))
+        line(f"{files}, {filesize.decimal(ledger.size)}, records from {oldest} to {newest}")
     else:
         line("no record yet")
     if ledger.note is not None:

@@ -11,11 +11,19 @@ from pathlib import Path
 import click
 
 from pi_intent.cli.console import complain
-from pi_intent.cli.import_telling import offers_document, print_offers, print_reports, reports_document
+from pi_intent.cli.import_offers import offers_document, print_offers
+from pi_intent.cli.import_telling import print_failures, print_reports, reports_document
 from pi_intent.cli.progress import Progress
+from pi_intent.cli.telling import tell
 from pi_intent.errors import SessionError
 from pi_intent.ledger.location import LedgerLocation, find_ledger
-from pi_intent.sessions.into_ledger import NoSession, import_session, import_target, project_folders
+from pi_intent.sessions.into_ledger import (
+    NoSession,
+    import_session,
+    import_target,
+    project_folders,
+    redactor_to_look,
+)
 from pi_intent.sessions.places import is_event_folder, session_files, size_and_time
 from pi_intent.sessions.report import FileReport
 from pi_intent.sessions.session_writer import Target
@@ -62,12 +70,13 @@ def import_(paths: tuple[str, ...], dry_run: bool, yes: bool, as_json: bool) -> 
                 "folders": [FOLDER], "calls": N, "results": N, "errors": N,
                 "rejected": N, "intents": N, "perEditIntents": N,
                 "unpaired": N, "newCalls": N, "newEnds": N, "already": N,
-                "recorded": N, "unreadLines": N,
+                "recorded": N, "stillRunning": N, "unreadLines": N,
                 "unread": [{"line": N, "text": SENTENCE}]}],
      "foreign": N, "failed": [SENTENCE]}
     {"ledger": FOLDER,
      "found": [{"path": FILE, "dialect": NAME, "session": ID,
-                "cwd": FOLDER, "bytes": N, "modified": TIME}],
+                "cwd": FOLDER, "bytes": N, "modified": TIME,
+                "lastUsed": TIME}],
      "elsewhere": N}
 
     \b
@@ -83,12 +92,12 @@ def import_(paths: tuple[str, ...], dry_run: bool, yes: bool, as_json: bool) -> 
         return
     with import_target(location, environ=os.environ, dry_run=dry_run) as target:
         _import_all(target, _settings(os.environ), chosen, outcome)
+    redact, reports, foreign = target.redactor.text, outcome.reports, outcome.foreign
     if as_json:
-        click.echo(reports_document(location, outcome.reports, outcome.foreign, outcome.failed, dry_run=dry_run))
+        click.echo(reports_document(location, reports, foreign, outcome.failed, redact, dry_run=dry_run))
     else:
-        print_reports(location, target.folders, outcome.reports, outcome.foreign, dry_run=dry_run)
-    for sentence in outcome.failed:
-        complain(f"Error: {sentence}")
+        print_reports(location, target.folders, reports, foreign, redact, dry_run=dry_run)
+    print_failures(outcome.failed, redact)
     raise SystemExit(1 if outcome.failed else 0)
 
 
@@ -113,16 +122,18 @@ def _found(location: LedgerLocation, *, as_json: bool, go_on: bool) -> dict[Path
     """Look through the usual places; return the files to import, or None where that was all."""
     seen = survey(os.environ, project_folders(location, os.environ))
     chosen = {offer.path: False for offer in seen.offers}
+    if as_json and go_on:
+        return chosen
+    redact = redactor_to_look(location, os.environ).text
     if as_json:
-        if go_on:
-            return chosen
-        click.echo(offers_document(location, seen))
+        click.echo(offers_document(location, seen, redact))
         return None
-    print_offers(location, seen)
+    print_offers(location, seen, redact)
     if not chosen or go_on:
         return chosen or None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        click.echo('\n"pi-intent import --yes" imports them; add --dry-run to see first what would be new.')
+        click.echo()
+        tell('"pi-intent import --yes" imports them; add --dry-run to see first what would be new.')
         return None
     return chosen if click.confirm("\nImport them?", default=True) else None
 

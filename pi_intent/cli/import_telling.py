@@ -1,177 +1,179 @@
-"""Say what an import found and did, for people and as JSON."""
+"""Say what an import did, for people and as JSON."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
-import click
-
-from pi_intent.cli.console import complain, json_text
-from pi_intent.facts import counted, human_size
+from pi_intent.cli.console import json_text
+from pi_intent.cli.telling import tell, tell_error
+from pi_intent.facts import counted
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import LedgerLocation
-from pi_intent.ledger.record import timestamp
 from pi_intent.sessions.front import WAYS
-from pi_intent.sessions.places import is_inside, usual_places
+from pi_intent.sessions.places import is_inside
 from pi_intent.sessions.report import FileReport
-from pi_intent.sessions.survey import Offer, Survey
+from pi_intent.sessions.survey import Offer
 from pi_intent.sessions.values import Dialect
 
 _MOST_NAMED = 10
 
 
-def print_offers(location: LedgerLocation, seen: Survey) -> None:
-    """Say what lies in the usual places, by agent."""
-    if seen.offers:
-        _say(f"Sessions of this project ({location.project or location.root}):")
-        width = max(len(WAYS[offer.dialect].name) for offer in seen.offers)
-        for dialect, offers in _by_dialect(seen.offers).items():
-            sessions = counted(len({offer.session for offer in offers}), "session")
-            size = human_size(sum(offer.size for offer in offers))
-            click.echo(f"  {WAYS[dialect].name:{width}}  {sessions:>12}  {size:>7}  last used {_local(offers)}")
-    else:
-        places = [str(place.folder) for place in usual_places(os.environ) if place.folder.is_dir()]
-        where = f"looked in {', '.join(places)}" if places else "no agent keeps any in the usual places"
-        complain(f"No session of this project was found ({where}). Name a file or a folder to import it.")
-    if seen.elsewhere:
-        complain(
-            f"{counted(seen.elsewhere, 'session file')} of other projects: import them there, or name them here."
-        )
-
-
-def _by_dialect[T: (Offer, FileReport)](found: Iterable[T]) -> dict[Dialect, list[T]]:
+def by_dialect[T: (Offer, FileReport)](found: Iterable[T]) -> dict[Dialect, list[T]]:
+    """Group what was found by the agent whose it is."""
     grouped: dict[Dialect, list[T]] = {}
     for item in found:
         grouped.setdefault(item.dialect, []).append(item)
     return grouped
 
 
-def _local(offers: Sequence[Offer]) -> str:
-    latest = max(offer.modified for offer in offers)
-    try:
-        return datetime.fromtimestamp(latest, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
-    except (ValueError, OverflowError, OSError):  # a file can be dated by anybody
-        return "at no date that a calendar has"
+def safely(path: str | Path, redact: Callable[[str], str]) -> str:
+    """Return a path as it is shown: short where it lies in the home folder, without secrets, on one line."""
+    text, home = str(path), os.path.expanduser("~").rstrip("/") + "/"
+    short = f"~/{text.removeprefix(home)}" if text.startswith(home) and len(home) > 1 else text
+    return printable(redact(short), width=1000)
 
 
 def print_reports(
-    location: LedgerLocation, folders: tuple[str, ...], reports: Sequence[FileReport], foreign: int, *, dry_run: bool
+    location: LedgerLocation,
+    folders: tuple[str, ...],
+    reports: Sequence[FileReport],
+    foreign: int,
+    redact: Callable[[str], str],
+    *,
+    dry_run: bool,
 ) -> None:
-    """Say what was imported, by agent, what was left out, and what to do next."""
-    grouped = _by_dialect(reports)
+    """Say what was imported, by agent, what was left out, and what to do next; `redact` takes out what is secret."""
+    grouped = by_dialect(reports)
     if grouped:
-        _say(f"{'Would go' if dry_run else 'Read'} into the ledger of {location.project or location.root}:")
+        project = safely(location.project or location.root, redact)
+        tell(f"{'Would go' if dry_run else 'Read'} into the ledger of {project}:", whole=[project])
     width = max((len(WAYS[dialect].name) for dialect in grouped), default=0)
     for dialect, of_one in grouped.items():
-        click.echo(f"  {WAYS[dialect].name:{width}}  {_amount(of_one)}")
+        amount, parts = _amount(of_one), _parts(of_one)
+        told = f"{amount}: {', '.join(parts)}" if parts else amount
+        tell(f"  {WAYS[dialect].name:{width}}  {told}", whole=parts, hang=width + 2)
+    running = sum(report.still_running for report in reports)
+    if running:
+        _note(
+            f"{counted(running, 'call')} may still be running and {'is' if running == 1 else 'are'} left out: "
+            "import again when the session has ended"
+        )
+    _print_unread(reports, redact)
     _print_left_out(reports, foreign)
-    _print_other_folders(folders, reports)
+    _print_other_folders(folders, reports, redact)
     new = sum(report.new_calls + report.new_ends for report in reports)
     if new and not dry_run:
-        _say('Next: "pi-intent log" shows them, "pi-intent stats" counts them.')
+        tell('Next: "pi-intent log" shows them, "pi-intent stats" counts them.')
     elif new:
-        _say("Nothing was written. Without --dry-run it is.")
+        tell("Nothing was written. Without --dry-run it is.")
     elif grouped:
-        _say("Nothing new: the ledger has all of it.")
+        tell("Nothing else is new." if running else "Nothing new: the ledger has all of it.")
     elif foreign:
-        _say("No session was found among the files.")
+        tell("No session was found among the files.")
 
 
 def _amount(reports: Sequence[FileReport]) -> str:
+    sessions = len({session for report in reports for session in report.sessions})
+    calls = sum(report.calls for report in reports)
+    return f"{counted(sessions, 'session')}, {calls:,} {'call' if calls == 1 else 'calls'}"
+
+
+def _parts(reports: Sequence[FileReport]) -> list[str]:
+    """Say what the calls are, as far as there are any."""
+
     def total(name: str) -> int:
         return sum(getattr(report, name) for report in reports)
 
-    sessions = len({session for report in reports for session in report.sessions})
     parts = (
         ("new", total("new_calls")),
         ("that have ended since", 0 if total("new_calls") else total("new_ends")),
         ("there before", total("already")),
         ("recorded by pi-intent itself", total("recorded")),
+        ("still running", total("still_running")),
         ("with an intent", total("intents")),
         ("rejected", total("rejected")),
     )
-    told = ", ".join(f"{count:,} {what}" for what, count in parts if count)
-    calls = total("calls")
-    return (
-        f"{counted(sessions, 'session')}, {calls:,} {'call' if calls == 1 else 'calls'}{': ' if told else ''}{told}"
-    )
+    return [f"{count:,} {what}" for what, count in parts if count]
 
 
-def _print_left_out(reports: Sequence[FileReport], foreign: int) -> None:
+def _print_unread(reports: Sequence[FileReport], redact: Callable[[str], str]) -> None:
     unread = [report for report in reports if report.unread_lines]
     for report in unread[:_MOST_NAMED]:
         more = report.unread_lines - 1
         rest = f" ({more} more in this file)" if more else ""
-        _say(f"· {report.path.name}: {report.unread[0].text}{rest}")
+        path = safely(report.path, redact)
+        _note(f"{_one_line(report.unread[0].text, redact)}{rest}: {path}", whole=[path])
     if len(unread) > _MOST_NAMED:
-        _say(f"· {len(unread) - _MOST_NAMED} more files with lines that were not read; --json names them")
+        _note(f"{len(unread) - _MOST_NAMED} more files with lines that were not read; --json names them")
+
+
+def _print_left_out(reports: Sequence[FileReport], foreign: int) -> None:
     unpaired = sum(report.unpaired for report in reports)
     if unpaired:
-        _say(f"· {counted(unpaired, 'result')} without a call in the file: not kept, as nothing says what was done")
+        _note(f"{counted(unpaired, 'result')} without a call in the file: not kept, as nothing says what was done")
     per_edit = sum(report.per_edit for report in reports)
     if per_edit:
-        _say(f"· {counted(per_edit, 'intent')} inside single edits: counted only, as they are of no whole call")
+        _note(f"{counted(per_edit, 'intent')} inside single edits: counted only, as they are of no whole call")
     if foreign:
-        _say(f"· {counted(foreign, 'file')} that {'is' if foreign == 1 else 'are'} no session of an agent known here")
+        _note(f"{counted(foreign, 'file')} that {'is' if foreign == 1 else 'are'} no session of an agent known here")
 
 
-def _print_other_folders(folders: tuple[str, ...], reports: Sequence[FileReport]) -> None:
-    others = [*dict.fromkeys(cwd for report in reports for cwd in report.folders if not is_inside(cwd, folders))]
+def _print_other_folders(
+    folders: tuple[str, ...], reports: Sequence[FileReport], redact: Callable[[str], str]
+) -> None:
+    others = dict.fromkeys(cwd for report in reports for cwd in report.folders if not is_inside(cwd, folders))
     if others:
-        named = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-        _say(f"· Some of it was done outside this project, in {named}: paths there stay as they are")
+        named = [safely(cwd, redact) for cwd in others]
+        more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+        said = (
+            f"Some of it was done outside this project, in {', '.join(named[:3])}{more}: paths there stay as they are"
+        )
+        _note(said, whole=named[:3])
 
 
-def _say(text: str) -> None:
-    click.echo(printable(text, width=1000))
+def _note(text: str, *, whole: Iterable[str] = ()) -> None:
+    tell(f"· {text}", whole=whole, hang=2)
 
 
-def offers_document(location: LedgerLocation, seen: Survey) -> str:
-    """Return what lies in the usual places as JSON."""
-    found = [
-        {
-            "path": str(offer.path),
-            "dialect": offer.dialect,
-            "session": offer.session,
-            "cwd": offer.cwd,
-            "bytes": offer.size,
-            "modified": _time(offer.modified),
-        }
-        for offer in seen.offers
-    ]
-    return json_text({"ledger": str(location.segments), "found": found, "elsewhere": seen.elsewhere}, indent=2)
+def _one_line(text: str, redact: Callable[[str], str]) -> str:
+    return printable(redact(text), width=1000)
 
 
-def _time(seconds: float) -> str | None:
-    try:
-        return timestamp(seconds)
-    except (ValueError, OverflowError, OSError):
-        return None
+def print_failures(sentences: Iterable[str], redact: Callable[[str], str]) -> None:
+    """Say on standard error what could not be imported."""
+    for sentence in sentences:
+        tell_error(f"Error: {_one_line(sentence, redact)}")
 
 
 def reports_document(
-    location: LedgerLocation, reports: Iterable[FileReport], foreign: int, failed: Sequence[str], *, dry_run: bool
+    location: LedgerLocation,
+    reports: Iterable[FileReport],
+    foreign: int,
+    failed: Sequence[str],
+    redact: Callable[[str], str],
+    *,
+    dry_run: bool,
 ) -> str:
-    """Return what was imported as JSON."""
+    """Return what was imported as JSON; `redact` takes out what is secret."""
     document = {
-        "ledger": str(location.segments),
+        "ledger": redact(str(location.segments)),
         "dryRun": dry_run,
-        "files": [_document(report) for report in reports],
+        "files": [_document(report, redact) for report in reports],
         "foreign": foreign,
-        "failed": [*failed],
+        "failed": [redact(sentence) for sentence in failed],
     }
     return json_text(document, indent=2)
 
 
-def _document(report: FileReport) -> dict[str, Any]:
+def _document(report: FileReport, redact: Callable[[str], str]) -> dict[str, Any]:
     return {
-        "path": str(report.path),
+        "path": redact(str(report.path)),
         "dialect": report.dialect,
-        "sessions": [*report.sessions],
-        "folders": [*report.folders],
+        "sessions": [*map(redact, report.sessions)],
+        "folders": [*map(redact, report.folders)],
         "calls": report.calls,
         "results": report.results,
         "errors": report.errors,
@@ -183,6 +185,7 @@ def _document(report: FileReport) -> dict[str, Any]:
         "newEnds": report.new_ends,
         "already": report.already,
         "recorded": report.recorded,
+        "stillRunning": report.still_running,
         "unreadLines": report.unread_lines,
-        "unread": [{"line": unread.line, "text": unread.text} for unread in report.unread],
+        "unread": [{"line": unread.line, "text": redact(unread.text)} for unread in report.unread],
     }

@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import click
 
-from pi_intent.cli.mcp_telling import wrong_usage
+from pi_intent.cli.telling import wrong_usage
 from pi_intent.hosts.mcp.clients.client import ClientName, Scope
 from pi_intent.labels.printable import printable
 

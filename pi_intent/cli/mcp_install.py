@@ -11,7 +11,7 @@ import click
 from pi_intent.cli.console import json_text
 from pi_intent.cli.mcp_choosing import CLIENT, chosen_client, only_option, project_option, scope_option
 from pi_intent.cli.mcp_diff import unified
-from pi_intent.cli.mcp_telling import tell, tell_error, wrong_usage
+from pi_intent.cli.telling import tell, tell_error, wrong_usage
 from pi_intent.errors import HostError
 from pi_intent.hosts.lasting import passing
 from pi_intent.hosts.mcp.clients.changing import FileResult, Report, Request, UnknownServer, change

@@ -12,8 +12,8 @@ import click
 
 from pi_intent.cli.console import json_text
 from pi_intent.cli.mcp_choosing import CLIENT, only_option, project_option, scope_option
-from pi_intent.cli.mcp_telling import tell, wrong_usage
 from pi_intent.cli.mcp_tools import Asking
+from pi_intent.cli.telling import tell, wrong_usage
 from pi_intent.hosts.mcp.clients.client import ClientName, Scope, Surroundings
 from pi_intent.hosts.mcp.clients.known import CLIENTS
 from pi_intent.hosts.mcp.clients.reading import (

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 
-from pi_intent.cli.mcp_telling import tell_error
+from pi_intent.cli.telling import tell_error
 from pi_intent.hosts.mcp.clients.client import Surroundings
 from pi_intent.hosts.mcp.clients.reading import ClientStanding, ServerStanding
 from pi_intent.hosts.mcp.clients.tools import ToolsFound, tools_of

@@ -13,13 +13,15 @@ import click
 
 from pi_intent.cli.asking import Asked
 from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.paging import drawn_width, print_lines
 from pi_intent.cli.progress import Progress, opened_index
+from pi_intent.cli.project_files import ProjectFiles
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.unread import tell_unread
 from pi_intent.ledger.index import Filter
 from pi_intent.ledger.location import find_ledger
 from pi_intent.past import PastCall
-from pi_intent.render.stats import lines_text, stats_lines
+from pi_intent.render.stats import WIDTH, stats_lines
 from pi_intent.stats import stats_of
 
 
@@ -72,13 +74,14 @@ def stats(session: str | None, since: str | None, model: str | None, no_notes: b
         progress = Progress("Counting:", total)
         try:
             calls = progress.across(index.past(of_session), total)
-            found = stats_of(calls, wanted=wanted, with_notes=not no_notes)
+            exists = ProjectFiles(location, index.sessions()).may_be_there
+            found = stats_of(calls, wanted=wanted, with_notes=not no_notes, exists=exists)
         finally:
             progress.close()
     if as_json:
         click.echo(json_text(asdict(found), indent=1))
     elif found.calls:
-        sys.stdout.write(lines_text(stats_lines(found, blocks=_has_blocks())))
+        print_lines(stats_lines(found, width=drawn_width() or WIDTH, blocks=_has_blocks()))
     elif total:
         complain(f"None of the {total} calls recorded here fits --since and --model; leave one out.")
 

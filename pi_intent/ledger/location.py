@@ -103,6 +103,29 @@ def _enclosing_project(cwd: Path) -> Path:
     return next((folder for folder in (cwd, *cwd.parents) if os.path.lexists(folder / ".git")), cwd)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkTree:
+    """A work tree of git: its top, and the folder of the repository that it shares with its siblings."""
+
+    top: Path
+    repository: Path
+
+
+def work_tree_of(folder: Path) -> WorkTree | None:
+    """Return the work tree around a real folder, by reading files only; None outside git. Raises `OSError`."""
+    top = next((parent for parent in (folder, *folder.parents) if os.path.lexists(parent / ".git")), None)
+    if top is None:
+        return None
+    git_dir = top / ".git"
+    if not git_dir.is_dir():
+        pointer = _start_of(os.fspath(git_dir)) or b""
+        if not pointer.startswith(b"gitdir:"):
+            return None
+        git_dir = top / os.fsdecode(pointer[7:].strip())
+    common = _common_folder(os.fspath(git_dir))
+    return WorkTree(top=top, repository=Path(os.path.realpath(common)))
+
+
 def _in_state_folder(
     cwd: Path, project: Path | None, environ: Mapping[str, str], why: str, git_dir: Path | None = None
 ) -> LedgerLocation:

@@ -41,6 +41,7 @@ _ALWAYS_DIGESTED = frozenset(
         "newText",
         "file_text",
         "new_source",
+        "patch",
     }
 )
 """What agents call the arguments that hold what stands in files."""
@@ -196,11 +197,12 @@ class Recorder:
         if withheld:
             flags.append("redact_args")
         name = self._name
+        parent = "null" if start.parent_tool_call_id is None else self._call_id(start.parent_tool_call_id)
         return (
             f'{{"v":{VERSION},"t":"call","id":{self._call_id(start.call_id)}'
             f',"toolCallId":{self._fresh_name(start.tool_call_id)},"session":{name(start.session_id)}'
             f',"group":{name(start.group_id)},"turn":{context.turn},"seq":{start.seq},"host":{name(start.host)}'
-            f',"agent":{name(start.agent_id)},"parent":{name(start.parent_tool_call_id)},"ts":"{ts}"'
+            f',"agent":{name(start.agent_id)},"parent":{parent},"ts":"{ts}"'
             f',"tool":{name(start.tool_name)},"toolSource":{name(start.tool_source)},"intent":{intent}'
             f',"intentSource":"{start.intent_source}","rationale":{rationale},"args":{args}'
             f',"argsDigest":{_quoted(args_digest)},"policy":"{context.policy}","profile":"{context.profile}"'

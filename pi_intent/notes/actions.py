@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from pi_intent.notes.effects import Effects, effects_of
@@ -65,6 +66,7 @@ _SUBCOMMANDS: dict[str, Kind] = {
 _NAME_PART = re.compile(r"[a-z]+|[A-Z][a-z]*")
 _PATHS = ("path", "file_path", "filePath", "filename", "file", "notebook_path", "uri", "target_file", "absolute_path")
 _LISTS = ("paths", "files")
+_ALL_PATHS = frozenset((*_PATHS, *_LISTS))
 _COMMANDS = ("command", "cmd", "script")
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,1024})$", re.MULTILINE)
 _MOST_PATHS = 64
@@ -116,10 +118,19 @@ def action_of(call: PastCall) -> Action:
 
 
 def _kind(call: PastCall) -> Kind:
-    name = _own_name(call)
-    if name == "file_editor" or name == "str_replace_editor":
+    kind = _kind_of(call.tool)
+    if kind is None:
         sub = call.args.get("command")
         return _SUBCOMMANDS.get(sub, "other") if isinstance(sub, str) else "other"
+    return kind
+
+
+@lru_cache(maxsize=512)
+def _kind_of(tool: str) -> Kind | None:
+    """Return what kind of thing a tool does, None where its argument `command` tells."""
+    name = _own_name(tool)
+    if name == "file_editor" or name == "str_replace_editor":
+        return None
     kind = _KINDS.get(name.lower())
     if kind is not None:
         return kind
@@ -133,13 +144,13 @@ def _kind(call: PastCall) -> Kind:
 
 def changes_by_name(call: PastCall) -> bool:
     """Say whether the name of a tool says that it changes something, such as `create_issue`."""
-    parts = _parts(_own_name(call))
+    parts = _parts(_own_name(call.tool))
     return bool(parts & (_CHANGING | _REMOVING)) and not parts & _LOOKING
 
 
-def _own_name(call: PastCall) -> str:
+def _own_name(tool: str) -> str:
     """Return the name of the tool without the server before it."""
-    return call.tool.rpartition("/")[2].rpartition("__")[2]
+    return tool.rpartition("/")[2].rpartition("__")[2]
 
 
 def _parts(name: str) -> set[str]:
@@ -161,14 +172,15 @@ def _command(args: dict[str, JSONValue]) -> str | None:
 
 def _paths(args: dict[str, JSONValue], files: tuple[str, ...]) -> tuple[str, ...]:
     found: list[str] = []
-    for key in _PATHS:
-        value = args.get(key)
-        if isinstance(value, str) and value:
-            found.append(value[:4096].removeprefix("file://"))
-    for key in _LISTS:
-        value = args.get(key)
-        if isinstance(value, list):
-            found += [item for item in value[:_MOST_PATHS] if isinstance(item, str) and is_file(item)]
+    if not _ALL_PATHS.isdisjoint(args):
+        for key in _PATHS:
+            value = args.get(key)
+            if isinstance(value, str) and value:
+                found.append(value[:4096].removeprefix("file://"))
+        for key in _LISTS:
+            value = args.get(key)
+            if isinstance(value, list):
+                found += [item for item in value[:_MOST_PATHS] if isinstance(item, str) and is_file(item)]
     patch = args.get("input", args.get("patch"))
     if isinstance(patch, str):
         found += _PATCHED.findall(patch[:16_384])

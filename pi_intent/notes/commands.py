@@ -20,6 +20,9 @@ MOST = 256
 _DEEPEST = 3
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _SPACE = " \t\r"
+_MEANING = " \t\r\n'\"\\`$#;&|()<>"
+_MEANT = re.compile(f"[{re.escape(_MEANING)}]")
+_MEANT_IN_QUOTES = re.compile(r"[\"\\`$]")
 _SHELLS = word_set("sh bash zsh dash ksh fish")
 _WRAPPERS = word_set("sudo doas env time nohup nice timeout xargs command exec stdbuf")
 _KEYWORDS = word_set("then do else elif if while until ! { } fi done in")
@@ -28,8 +31,9 @@ _KEYWORDS = word_set("then do else elif if while until ! { } fi done in")
 class Simple(NamedTuple):
     """One simple command. `program` is its first word without its folder and what only wraps it, in lower case.
 
-    `writes` are the files its output goes to, `fed` says that it reads what another command printed, `wrapped` what
-    stood before the program (`sudo`, `xargs` …), `inside` that it stands in another's substitution.
+    `writes` are the files its output goes to, `reads` those that are its input; `fed` says that it reads what another
+    command printed, `wrapped` what stood before the program (`sudo`, `xargs` …), `inside` that it stands in another's
+    substitution.
     """
 
     program: str
@@ -38,6 +42,7 @@ class Simple(NamedTuple):
     fed: bool = False
     wrapped: tuple[str, ...] = ()
     inside: bool = False
+    reads: tuple[str, ...] = ()
 
 
 def split(command: str, *, depth: int = 0) -> tuple[Simple, ...]:
@@ -59,11 +64,12 @@ def split(command: str, *, depth: int = 0) -> tuple[Simple, ...]:
 class _Piece:
     """What is being read of one simple command."""
 
-    __slots__ = ("fed", "inside", "words", "writes")
+    __slots__ = ("fed", "inside", "reads", "words", "writes")
 
     def __init__(self, *, fed: bool = False, inside: bool = False) -> None:
         self.words: list[str] = []
         self.writes: list[str] = []
+        self.reads: list[str] = []
         self.fed = fed
         self.inside = inside
 
@@ -86,6 +92,8 @@ def _pieces(text: str) -> list[_Piece]:
             heredocs.append(whole)
         elif target == ">":
             piece.writes.append(whole)
+        elif target == "<":
+            piece.reads.append(whole)
         elif not target:
             piece.words.append(whole)
         word, target = None, ""
@@ -99,6 +107,11 @@ def _pieces(text: str) -> list[_Piece]:
 
     while at < end:
         sign = text[at]
+        if not quote and sign not in _MEANING:
+            start, at = at, _until(_MEANT, text, at)
+            word = [] if word is None else word
+            word.append(text[start:at])
+            continue
         two = text[at : at + 2]
         if quote == "'":
             close = text.find("'", at)
@@ -129,9 +142,7 @@ def _pieces(text: str) -> list[_Piece]:
             at += 1
             continue
         if quote == '"':
-            start = at
-            while at < end and text[at] not in '"\\`$':
-                at += 1
+            start, at = at, _until(_MEANT_IN_QUOTES, text, at)
             word = [] if word is None else word
             if at == start and sign == '"':
                 quote = ""
@@ -177,7 +188,7 @@ def _pieces(text: str) -> list[_Piece]:
                 word = None
             close_word()
             count = 3 if text.startswith("<<<", at) else 2 if two == "<<" else 1
-            target = "<<" if count == 2 else "<"
+            target = ("<", "<<", "<<<")[count - 1]
             at += count + (count == 2 and text[at + 2 : at + 3] == "-")
         elif sign == ">":
             if word is not None and "".join(word).isdigit():
@@ -198,12 +209,9 @@ def _pieces(text: str) -> list[_Piece]:
             close_piece()
             at += 1
         else:
-            start = at
-            while at < end and text[at] not in " \t\r\n'\"\\`$#;&|()<>":
-                at += 1
-            at += at == start  # a sign with a meaning of its own elsewhere
             word = [] if word is None else word
-            word.append(text[start:at])
+            word.append(sign)  # it has a meaning of its own elsewhere
+            at += 1
         if len(pieces) >= MOST:
             return pieces
     close_piece()
@@ -211,6 +219,12 @@ def _pieces(text: str) -> list[_Piece]:
         piece, word, _ = outer.pop()
         close_piece()
     return pieces
+
+
+def _until(meant: re.Pattern[str], text: str, at: int) -> int:
+    """Return where the next sign with a meaning stands, or the end."""
+    found = meant.search(text, at)
+    return len(text) if found is None else found.start()
 
 
 def _after(text: str, at: int, mark: str) -> int:
@@ -234,6 +248,8 @@ def _simple(piece: _Piece) -> Simple | None:
         name = word.rpartition("/")[2].lower()
         if word in _KEYWORDS or _ASSIGNMENT.match(word):
             at += 1
+        elif name == "command" and words[at + 1 : at + 2] in (["-v"], ["-V"]):
+            break  # it only tells whether there is such a program
         elif name in _WRAPPERS:
             wrapped.append(name)
             at += 1
@@ -243,12 +259,18 @@ def _simple(piece: _Piece) -> Simple | None:
                 at += 2 if takes else 1
         else:
             break
-    if at >= len(words):
-        if wrapped:
-            return Simple(wrapped[-1], tuple(words), tuple(piece.writes), piece.fed, tuple(wrapped), piece.inside)
-        return Simple("", (), tuple(piece.writes), piece.fed, (), piece.inside) if piece.writes else None
-    program = words[at].rpartition("/")[2].lower()
-    return Simple(program, tuple(words[at:]), tuple(piece.writes), piece.fed, tuple(wrapped), piece.inside)
+    own = words[at:]
+    if own:
+        program = own[0].rpartition("/")[2].lower()
+    elif wrapped:
+        program, own = wrapped[-1], words
+    elif piece.writes:
+        program = ""
+    else:
+        return None
+    return Simple(
+        program, tuple(own), tuple(piece.writes), piece.fed, tuple(wrapped), piece.inside, tuple(piece.reads)
+    )
 
 
 def _is_amount(word: str) -> bool:

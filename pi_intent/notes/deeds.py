@@ -90,10 +90,11 @@ def deeds(simple: Simple, *, moved: bool, downloads: bool) -> list[Effect]:
         found.append("push")
     if first & INFRASTRUCTURE.get(program, _NONE):
         found.append("infrastructure")
-    if program not in _QUOTERS and any(SECRET.search(word) for word in arguments):
-        found.append("secrets")
-    if program not in _QUOTERS and any(DATA.search(word) for word in arguments):
-        found.append("drop-data")
+    if program not in _QUOTERS:
+        if any(len(word) >= len(".env") and SECRET.search(word) for word in arguments):
+            found.append("secrets")
+        if any(len(word) >= len("flushdb") and DATA.search(word) for word in arguments):
+            found.append("drop-data")
     written = (*simple.writes, *(arguments if program in _COPIERS else ()))
     if any(PERSISTENT.search(path) for path in written):
         found.append("persist")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pi_intent.notes.actions import Action, changes_by_name
 from pi_intent.notes.note import Note, quoted
+from pi_intent.notes.own_doing import is_own_doing, says_only_looking, takes_a_look, tells_when
 from pi_intent.notes.sayings import SAYINGS
 from pi_intent.notes.words import Mention, Words, files_in, leaning_of, same_file
 from pi_intent.past import PastCall
@@ -41,14 +42,16 @@ _BACK = 5
 
 def note_drift(call: PastCall, words: Words, action: Action) -> Note | None:
     """Note a call that does not do what its words say; None where nothing can be told."""
-    if words.leaning is None or not words.known:
+    if not words.known:
         return None
+    if says_only_looking(words):
+        words = words._replace(leaning="look")
     return _undeclared(words, action) or _only_looks(call, words, action) or _other_file(words, action)
 
 
 def _undeclared(words: Words, action: Action) -> Note | None:
     """A command has an effect that no word announces."""
-    if not action.effects.done:
+    if not action.effects.done or words.leaning is None:
         return None
     said = _said(words)
     told = said if words.leaning != "look" else _said(words, verbs=True)
@@ -59,6 +62,8 @@ def _undeclared(words: Words, action: Action) -> Note | None:
         if said & saying.subjects and (saying.seen or words.leaning != "look"):
             continue
         if effect in ("write", "commit") and _says_change(words):
+            continue
+        if effect == "write" and tells_when(words):
             continue
         # What feeds a shell stands before it: the whole command tells more.
         deed = quoted(action.target if effect == "pipe-to-shell" else shown[effect])
@@ -76,29 +81,36 @@ def _said(words: Words, *, verbs: bool = False) -> set[str]:
     return {word for place in places for word in (words.all[place], words.bases[place])}
 
 
-def _says_change(words: Words) -> bool:
-    """Say whether a word of the text speaks of a change that is to be made: `fix it`, and not `the fix`."""
+def _says_change(words: Words, *, passive: bool = True) -> bool:
+    """Say whether a word of the text speaks of a change to be made: `fix it`, and not `the fix`, `change nothing`.
+
+    Without `passive`, what `is applied` is none, either.
+    """
+    said = ("", *words.all, "")
     return any(
-        leaning_of(base) == "change" and (place == 0 or words.all[place - 1] not in _NOUNS_AFTER)
-        for place, base in enumerate(words.bases)
+        leaning_of(base) == "change"
+        and said[place + 1] not in ("nothing", "anything")
+        and said[place - 1] not in _NOUNS_AFTER
+        and (passive or said[place - 1] not in ("is", "are", "was", "were"))
+        for place, base in enumerate(words.bases, 1)
     )
 
 
 def _only_looks(call: PastCall, words: Words, action: Action) -> Note | None:
-    """The words only look, or only run tests, and the tool changes something."""
-    if (
-        words.verb == "test"
-        or words.leaning not in ("look", "test")
-        or action.kind in ("run", "read", "search", "fetch")
-    ):
+    """The agent says that it only looks, or only runs something, and the tool changes something."""
+    if action.kind in ("run", "read", "search", "fetch"):
         return None
-    if _says_change(words) or (action.kind == "other" and not changes_by_name(call)):
+    by_name = action.kind not in ("write", "edit")
+    looking = words.leaning == "look" or takes_a_look(words)
+    if not looking and (words.leaning != "test" or words.verb == "test"):
         return None
-    if not _ANNOUNCES_CHANGE.isdisjoint(words.all):
+    if _says_change(words, passive=by_name) or (action.kind == "other" and not changes_by_name(call)):
+        return None
+    if not _ANNOUNCES_CHANGE.isdisjoint(words.all) or not (by_name or is_own_doing(words, action)):
         return None
     deed = {"write": "writes", "edit": "edits", "remove": "removes"}.get(action.kind, "changes")
     target = f" {quoted(action.target)}" if action.target else " something"
-    said = "looks" if words.leaning == "look" else "runs something"
+    said = "looks" if looking else "runs something"
     return Note("drift", f"{quoted(words.text)} only {said}, and the call {deed}{target}")
 
 
@@ -115,7 +127,7 @@ def _other_file(words: Words, action: Action) -> Note | None:
         return None
     touched = [name for name in action.names if name]
     mentions = files_in(words.text)
-    if not mentions or not touched:
+    if not mentions or not touched or words.leaning is None:
         return None
     if action.kind == "run" and (action.effects.wide or not action.effects.files):
         return None

@@ -16,12 +16,14 @@ from pi_intent.notes.programs import (
     GIT_LOOKS,
     HARMLESS,
     MANAGERS,
+    PROBES,
     RUNNERS,
     SHOWS_LINES,
     SHOWS_NAMES,
     TEST_WORDS,
     WAITS,
 )
+from pi_intent.notes.scratch import without_scratch
 from pi_intent.notes.words import is_file
 
 Shows = Literal["nothing", "names", "lines"]
@@ -43,14 +45,15 @@ class Done(NamedTuple):
 class Effects(NamedTuple):
     """What a whole command does.
 
-    `tests` says that it runs a test or a check, `runs` that it runs a program that may do anything; `changes` that
-    something may be different afterwards; `waits` that what it shows changes by itself. `files` are the files that it
-    names, `wide` says that it looks at more than those.
+    `tests` says that it runs a test or a check, `runs` that it runs a program that may do anything, `probes` that it
+    tries something out; `changes` that something may be different afterwards; `waits` that what it shows changes by
+    itself. `files` are the files that it names, `wide` says that it looks at more than those.
     """
 
     done: tuple[Done, ...] = ()
     tests: bool = False
     runs: bool = False
+    probes: bool = False
     changes: bool = False
     waits: bool = False
     files: tuple[str, ...] = ()
@@ -74,22 +77,35 @@ def _known(command: str) -> Effects:
 def _read(command: str) -> Effects:
     parts: list[Effects] = []
     moved = downloads = False
-    for simple in split(command):
-        parts.append(_effects(simple, moved=moved, downloads=downloads))
+    read = _effects if len(command) <= _SHORT else _effects.__wrapped__  # what is long comes once
+    for simple in without_scratch(split(command)):
+        parts.append(read(simple, moved=moved, downloads=downloads))
         moved = moved or simple.program in ("cd", "pushd")
         downloads = downloads or simple.program in ("curl", "wget", "base64")
-    return Effects(
-        done=tuple(dict.fromkeys(done for part in parts for done in part.done)),
-        tests=any(part.tests for part in parts),
-        runs=any(part.runs for part in parts),
-        changes=any(part.changes for part in parts),
-        waits=any(part.waits for part in parts),
-        files=tuple(name for part in parts for name in part.files),
-        wide=any(part.wide for part in parts),
-        shows=max((part.shows for part in parts), key=_LEVELS.index, default="nothing"),
-    )
+    return parts[0] if len(parts) == 1 else _sum(parts)
 
 
+def _sum(parts: list[Effects]) -> Effects:
+    """Return what simple commands do together."""
+    tests = runs = probes = changes = waits = wide = False
+    done: dict[Done, None] = {}
+    files: list[str] = []
+    shows: Shows = "nothing"
+    for part in parts:
+        done |= dict.fromkeys(part.done)
+        tests |= part.tests
+        runs |= part.runs
+        probes |= part.probes
+        changes |= part.changes
+        waits |= part.waits
+        files += part.files
+        wide |= part.wide
+        if _LEVELS.index(part.shows) > _LEVELS.index(shows):
+            shows = part.shows
+    return Effects(tuple(done), tests, runs, probes, changes, waits, tuple(files), wide, shows)
+
+
+@lru_cache(maxsize=2048)
 def _effects(simple: Simple, *, moved: bool, downloads: bool) -> Effects:
     program, arguments = simple.program, simple.words[1:]
     found = deeds(simple, moved=moved, downloads=downloads)
@@ -107,6 +123,7 @@ def _effects(simple: Simple, *, moved: bool, downloads: bool) -> Effects:
         done=tuple(Done(effect, " ".join(simple.words)[:200]) for effect in found),
         tests=tests,
         runs=runs,
+        probes=program in PROBES,
         changes=bool(found)
         or runs
         or program in _CHANGERS

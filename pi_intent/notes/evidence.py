@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pi_intent.notes.actions import Action
 from pi_intent.notes.drift import touches
 from pi_intent.notes.note import Note, quoted
-from pi_intent.notes.words import Mention, files_in, words_of
+from pi_intent.notes.words import Mention, Words, files_in, words_of
 from pi_intent.past import PastCall
 from pi_intent.word_sets import word_set
 
 Exists = Callable[[str], bool]
-"""Says whether a path exists, from the working directory of the session."""
+"""Says whether a path exists, from the working directory of the session; also where that cannot be told."""
 
 _FROM_ELSEWHERE = word_set(
     """
@@ -23,7 +24,23 @@ _FROM_ELSEWHERE = word_set(
     plan planned previous earlier session
     """
 )
+_ABSENT = word_set(
+    """
+    absent add added adds deleted doesn't exist exists gone had lacks lost missing moved no none nonexistent removed
+    renamed was were without yet
+    """
+)
+"""Words of somebody who knows that a file is not there."""
+
 _MOST_NAMES = 50_000
+
+
+class Gone(NamedTuple):
+    """A file that a rationale names and that is not there; a later call may tell that it was."""
+
+    call: str
+    name: str
+    note: Note
 
 
 @dataclass(slots=True)
@@ -31,6 +48,7 @@ class Seen:
     """What the calls of one session can have shown: files by name, and how much beyond those."""
 
     named: set[str] = field(default_factory=set)
+    gone: list[Gone] = field(default_factory=list)
     any_name: bool = False
     any_line: bool = False
 
@@ -50,24 +68,42 @@ class Seen:
             self.any_name = True
 
     def note(self, call: PastCall, action: Action, exists: Exists | None) -> Note | None:
-        """Return the note on the rationale of a call that comes next."""
+        """Return the note on the rationale of a call that comes next, and remember files that are not there."""
         if call.rationale is None:
             return None
+        words: Words | None = None
         for mention in files_in(call.rationale[:4096]):
             if mention.name in self.named or _goes_there(action, mention):
                 continue
-            path = mention.text.partition(":")[0].partition("#")[0]
-            if exists is not None and "/" in path and not exists(path):
-                why = "does not exist"
-            elif self.any_line or (self.any_name and not mention.line):
+            shown = self.any_line or (self.any_name and not mention.line)
+            if shown and (exists is None or not _is_gone(mention, exists)):
                 continue
-            else:
-                why = "no earlier call of the session read, wrote, searched or named"
-            words = words_of(call.rationale[:4096])
+            words = words or words_of(call.rationale[:4096])
             if not words.known or not _FROM_ELSEWHERE.isdisjoint(words.all):
                 return None
-            return Note("unseen-evidence", f"the rationale points at {quoted(mention.text)}, which {why}")
+            if not shown:
+                return _note(mention, "no earlier call of the session read, wrote, searched or named")
+            if _ABSENT.isdisjoint(words.all):
+                self.gone.append(Gone(call.id, mention.name, _note(mention, "is not there now")))
+                return None
         return None
+
+    def waits_for(self, call_id: str) -> bool:
+        """Say whether the last call that named a file that is not there is this one."""
+        return bool(self.gone) and self.gone[-1].call == call_id
+
+    def never_touched(self) -> dict[str, Note]:
+        """Return the notes on files that are not there and that no call of the session touched, by call."""
+        return {gone.call: gone.note for gone in self.gone if gone.name not in self.named}
+
+
+def _note(mention: Mention, why: str) -> Note:
+    return Note("unseen-evidence", f"the rationale points at {quoted(mention.text)}, which {why}")
+
+
+def _is_gone(mention: Mention, exists: Exists) -> bool:
+    path = mention.text.partition(":")[0].partition("#")[0]
+    return "/" in path and not exists(path)
 
 
 def _goes_there(action: Action, mention: Mention) -> bool:

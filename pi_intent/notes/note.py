@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from pi_intent.characters import UNSEEN
+from pi_intent.characters import SEQUENCE, UNSEEN
 
 NoteKind = Literal["vague", "echo", "duplicate", "loop", "drift", "unfulfilled", "copied", "unseen-evidence"]
 """`vague`: general words only · `echo`: the command or path over again · `duplicate`: an earlier call over again,
@@ -37,11 +37,14 @@ class Note(NamedTuple):
 
 
 def seen_of(text: str) -> str:
-    """Return a text on one line, without what cannot be seen."""
+    """Return a text on one line, without escape sequences and what cannot be seen."""
+    if text.isascii() and text.isprintable():
+        return " ".join(text.split())
+    text = re.sub(SEQUENCE, "", text)
     return "".join(filter(str.isprintable, " ".join(_HIDDEN.sub("", text).split())))
 
 
 def quoted(text: str) -> str:
-    """Return the beginning of a text in quotation marks, on one line, without what cannot be seen."""
+    """Return the beginning of a text in quotation marks, as `seen_of` has it."""
     seen = seen_of(text[: 8 * _QUOTED]).replace('"', "'")
     return f'"{seen}"' if len(seen) <= _QUOTED and len(text) <= 8 * _QUOTED else f'"{seen[: _QUOTED - 1]}…"'

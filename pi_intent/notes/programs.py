@@ -19,9 +19,17 @@ HARMLESS = word_set(
     whatis md5sum sha1sum sha256sum cksum env printenv export set unset alias source . nproc lscpu lsblk arch
     locale tty seq expr let read shift return exit break continue trap umask ulimit jobs fg bg disown mkdir
     touch pushd popd for case select function local declare code open xdg-open clear sed tput nslookup dig
-    host ping curl wget git
+    host ping curl wget git command
     """
 ) | SHOWS_LINES | SHOWS_NAMES  # fmt: skip
+PROBES = word_set(
+    """
+    awk cmp command curl df dig diff du expr file getent host jq lsof mount nc ncat netstat nslookup ping pgrep
+    ps sed ss stat systemctl telnet test tr type wget which yq [ [[
+    """
+)
+"""What tries out whether something is there, answers or matches, as `Test the endpoint` says."""
+
 WAITS = word_set(
     """
     sleep wait watch curl wget ping ps top pgrep uptime free df date kubectl docker gh glab lsof netstat ss

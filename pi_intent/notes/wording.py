@@ -6,7 +6,7 @@ import re
 
 from pi_intent.notes.actions import Action
 from pi_intent.notes.note import Note, quoted
-from pi_intent.notes.words import Words, files_in, is_opener, leaning_of
+from pi_intent.notes.words import Words, files_in, has_foreign_letter, is_opener, leaning_of
 from pi_intent.word_sets import word_set
 
 _GENERAL = word_set(
@@ -47,15 +47,14 @@ def note_vague(words: Words) -> Note | None:
     """Note an intent in which every word is general and nothing is named."""
     if not words.known or not words.all or len(words.all) > 24 or _SPECIFIC.search(words.text[:_MOST]):
         return None
-    if len(words.text) > _MOST or any(sign.isalpha() and not sign.isascii() for sign in words.text):
+    if len(words.text) > _MOST or has_foreign_letter(words.text):
         return None
     if not (words.all[0] in _GENERAL or words.bases[0] in _GENERAL or is_opener(words.all[0])):
         return None
-    general = all(
-        word in _GENERAL or base in _GENERAL or is_opener(word)
-        for word, base in zip(words.all, words.bases, strict=True)
-    )
-    if not general or files_in(words.text):
+    for word, base in zip(words.all, words.bases, strict=True):
+        if word not in _GENERAL and base not in _GENERAL and not is_opener(word):
+            return None
+    if files_in(words.text):
         return None
     return Note("vague", f"{quoted(words.text)} names nothing: no file, no symbol, no number, and only general words")
 
@@ -72,10 +71,10 @@ def note_echo(words: Words, action: Action) -> Note | None:
         return None
     if len(target) > _MOST:
         return None
-    said = [part.lower() for part in _PART.findall(words.text)]
+    said = _parts(words.text)
     if not said or (said[-1] not in _FILLER and said[-1] not in target.lower()):
         return None
-    literal = [part.lower() for part in _PART.findall(target)]
+    literal = _parts(target)
     left = [part for part in said if not is_opener(part) and part not in _FILLER]
     verb = words.verb
     if (
@@ -92,7 +91,7 @@ def note_echo(words: Words, action: Action) -> Note | None:
     if action.command is not None:
         covered = len(set(left)) >= 0.6 * len({part for part in literal if len(part) > 1})
     else:
-        name = [part.lower() for part in _PART.findall(target.rpartition("/")[2])]
+        name = _parts(target.rpartition("/")[2])
         covered = set(name) <= set(left)
     if not covered or (
         len(left) < 2 and leaning_of(left[0]) is None and action.command is not None and literal[0] != left[0]
@@ -100,3 +99,9 @@ def note_echo(words: Words, action: Action) -> Note | None:
         return None
     what = "the command" if action.command is not None else "the path"
     return Note("echo", f"{quoted(words.text)} only repeats {what}, {quoted(target)}, and not what it is for")
+
+
+def _parts(text: str) -> list[str]:
+    if text.isascii():
+        return _PART.findall(text.lower())
+    return [part.lower() for part in _PART.findall(text)]

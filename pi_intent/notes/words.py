@@ -19,6 +19,7 @@ _TOKEN = re.compile(r"[^\s\"'`“”‘’«»()\[\]{}<>,;|*]+")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _LINE = re.compile(r"(?::\d{1,7}|#L\d{1,7})")
 _ENDS = ".,;:!?"
+_INNER_DOT = re.compile(r"\.\S")
 
 _LOOK = word_set(
     """
@@ -91,6 +92,9 @@ _NAMES = word_set(
     codeowners .gitignore .gitattributes .env .npmrc .bashrc .zshrc .profile .editorconfig .dockerignore
     """
 )
+_MAY_NAME = re.compile(rf"\.[A-Za-z]|{'|'.join(sorted(name for name in _NAMES if name[0] != '.'))}", re.IGNORECASE)
+"""What stands in every text that names a file."""
+
 _NO_FILES = word_set(
     """
     node.js next.js vue.js react.js express.js three.js d3.js nuxt.js socket.io asp.net
@@ -143,8 +147,11 @@ _IRREGULAR = {"wrote": "write", "written": "write", "ran": "run", "found": "find
 
 def words_of(text: str) -> Words:
     """Return the words of a text in lower case, and what can be told of them; names of files are no words."""
-    prose = _TOKEN.sub(_without_file, text) if "." in text else text
-    words = tuple(_plain(word) for word in _WORD.findall(prose))
+    prose = _TOKEN.sub(_without_file, text) if _INNER_DOT.search(text) is not None else text
+    if prose.isascii():  # one pass over the text, and not one for each word
+        words = tuple(word.strip("-'") for word in _WORD.findall(prose.lower()))
+    else:
+        words = tuple(_plain(word) for word in _WORD.findall(prose))
     bases = tuple(map(base, words))
     lead = next((place for place, word in enumerate(words) if word not in _OPENERS), None)
     if lead is not None and bases[lead] in ("try", "continue", "begin", "proceed") and lead + 1 < len(bases):
@@ -158,7 +165,9 @@ def words_of(text: str) -> Words:
 
 def _without_file(token: re.Match[str]) -> str:
     word = token[0].rstrip(_ENDS)
-    return " " if "." in word and is_file(word) else token[0]
+    line = _LINE.search(word)
+    path = word if line is None else word[: line.start()]
+    return " " if "." in path and is_file(path) else token[0]
 
 
 def _plain(word: str) -> str:
@@ -176,13 +185,22 @@ def is_opener(word: str) -> bool:
 
 
 def _is_known(text: str, words: tuple[str, ...]) -> bool:
-    if not text.isascii() and any(sign.isalpha() and not sign.isascii() for sign in text):
+    if has_foreign_letter(text):
         return False
-    return _FOREIGN.isdisjoint(words) and sum(word in _SHARED for word in words) < 2
+    if not _FOREIGN.isdisjoint(words):
+        return False
+    return _SHARED.isdisjoint(words) or sum(word in _SHARED for word in words) < 2
+
+
+def has_foreign_letter(text: str) -> bool:
+    """Say whether a letter of a text is none of English."""
+    return not text.isascii() and any(sign.isalpha() and not sign.isascii() for sign in text)
 
 
 def files_in(text: str) -> tuple[Mention, ...]:
     """Return the files that a text names, in order; at most 64 of them."""
+    if _MAY_NAME.search(text) is None:
+        return ()
     found: list[Mention] = []
     for match in _TOKEN.finditer(text):
         token = match[0]
@@ -200,7 +218,7 @@ def files_in(text: str) -> tuple[Mention, ...]:
 
 def is_file(path: str) -> bool:
     """Say whether a word is the name of a file by its looks: a known ending, or a name that only files have."""
-    if path.islower() and "." not in path:
+    if "." not in path and path.islower():
         return False
     if len(path) > 1024 or "://" in path or path.startswith(("-", "@", "www.")):
         return False
@@ -212,6 +230,11 @@ def is_file(path: str) -> bool:
         # `theme.dim()` and `fs.rs` in prose are rare enough; `v1.r` and `e.g` are not files
         return len(ending[1]) > 1 or "/" in path or len(name) > 4
     return name in _NAMES and (name[0] == "." or path.rstrip("/")[-len(name)].isupper())
+
+
+def is_known_name(name: str) -> bool:
+    """Say whether a name without its ending is one that files of projects have, such as `makefile` and `readme`."""
+    return name.partition(".")[0].lower() in _NAMES
 
 
 def last_part(path: str) -> str:

@@ -32,9 +32,12 @@ class Begun(NamedTuple):
 
 
 def start_event(
-    found: FoundCall, *, host: Dialect, session: str, call_id: str, seq: int, copied: bool
+    found: FoundCall, *, host: Dialect, session: str, call_id: str, parent: str | None, seq: int, copied: bool
 ) -> ToolExecutionStart:
-    """Return the beginning of a call. Flags that are none of ours are left out."""
+    """Return the beginning of a call; `parent` is our id of the one it was made inside of.
+
+    Flags that are none of ours are left out.
+    """
     flags: dict[Flag, None] = {_FLAGS[flag]: None for flag in found.flags if flag in _FLAGS}
     flags["imported"] = None
     if copied:
@@ -53,7 +56,7 @@ def start_event(
         intent_source="absent" if found.intent is None else "model",
         rationale=found.rationale,
         tool_source=found.tool_source,
-        parent_tool_call_id=found.parent,
+        parent_tool_call_id=parent,
         model=found.model,
         flags=tuple(flags),
     )
@@ -91,6 +94,6 @@ def end_event(begun: Begun, found: FoundResult, *, host: Dialect, session: str) 
         status=found.status,
         is_error=found.is_error,
         duration_ms=milliseconds(found.ms, begun.ts, sane_time(found.ts)),
-        facts=result_facts(begun.kind, begun.change, found.status, found.text),
+        facts=result_facts(begun.kind, begun.change, found.status, found.text, found.exit_code),
         codes=tuple(_CODES[code] for code in found.codes if code in _CODES),
     )

@@ -11,6 +11,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import NamedTuple
 
 from pi_intent.sessions.bounded import Recent
@@ -38,6 +39,9 @@ _SILENT_LINES = frozenset(
     {"compacted", "world_state", "inter_agent_communication", "inter_agent_communication_metadata"}
 )
 _SHELLS = frozenset({"shell", "shell_command", "exec_command", "local_shell", "container.exec"})
+_PATCHES = "apply_patch"
+_PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.{1,4096}?)\r?$", re.MULTILINE)
+_MOST_FILES = 64
 _ESCALATED = ("require_escalated", "with_additional_permissions")
 _NOT_ASKED = re.compile(
     r"\s*(?:<(?:environment_context|user_instructions|INSTRUCTIONS|user_shell_command|turn_aborted|skill"
@@ -168,6 +172,8 @@ class _Reader:
         uses = (self._uses.get(call_id) or 0) + 1
         key = call_id if uses == 1 else f"{call_id}#{uses}"
         args, codes = _arguments(item, kind)
+        if name == _PATCHES:
+            args = _patched(args)
         taken = _justified(args) if name in _SHELLS else self._wrapped.take(full, args)
         self._uses.put(call_id, uses)
         self._answered.drop(call_id)
@@ -256,6 +262,23 @@ def _arguments(item: JSONObject, kind: str) -> tuple[JSONObject, tuple[str, ...]
         return value, ()
     whole: JSONObject = {} if sent is None else {"_raw_arguments": sent}  # under the name that Tau gives to such
     return whole, ("arguments_not_json" if value is None else "arguments_not_an_object",)
+
+
+def _patched(args: JSONObject) -> JSONObject:
+    """Name a patch by what it is, and the files that it changes, which stand in nothing but its text.
+
+    So the ledger keeps the names, and of the text, which is what stands in files, its size. Of several files the
+    first is the path that the call is aimed at.
+    """
+    patch = args.get("input", args.get("patch"))
+    if not isinstance(patch, str):
+        return args
+    rest = {name: value for name, value in args.items() if name not in ("input", "patch")}
+    files: list[JSONValue] = [*dict.fromkeys(islice((found[1] for found in _PATCHED.finditer(patch)), _MOST_FILES))]
+    named: JSONObject = {"path": files[0]} if files else {}
+    if len(files) > 1:
+        named["paths"] = files
+    return {**named, **rest, "patch": patch}
 
 
 def _justified(args: JSONObject) -> Taken:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
@@ -53,7 +54,7 @@ def read_session(path: Path, *, at: Callable[[int], None] | None = None) -> tupl
     shown = printable(str(path), width=200)
     try:
         mode = path.stat().st_mode
-        files = _event_files(path) if stat.S_ISDIR(mode) else [path]
+        files = event_files(path) if stat.S_ISDIR(mode) else [path]
     except (OSError, ValueError) as error:
         raise SessionError(f"{shown} cannot be read: {_reason(error)}") from error
     if stat.S_ISDIR(mode):
@@ -89,12 +90,13 @@ def names() -> str:
 def _lines(path: Path) -> Iterator[Numbered | Unread]:
     try:
         with path.open("rb") as file:
-            yield from objects(file)
+            # Whoever asks later what is known of a session knows all that was recorded of what stands here now.
+            yield from objects(file, size=os.fstat(file.fileno()).st_size)
     except OSError as error:
         raise SessionError(f"{printable(str(path), width=200)} cannot be read: {_reason(error)}") from error
 
 
-def _event_files(folder: Path) -> list[Path]:
+def event_files(folder: Path) -> list[Path]:
     """Return the files of an OpenHands session, in order, of its folder or of one that lies above its events."""
     for place in (folder, folder / "events", folder / "base" / "events"):
         if files := sorted(place.glob("event-*.json"), key=_number):

@@ -41,9 +41,7 @@ def import_target(
 
     Raises `LedgerError` where the key cannot be read or made, and where another import is under way.
     """
-    # Where there is no key, there is no ledger yet, and nothing that digests could be compared with.
-    makes_none = dry_run and not (location.root / "key").exists()
-    key = os.urandom(KEY_BYTES) if makes_none else load_key(location.root)
+    key = _key_to_look(location) if dry_run else load_key(location.root)
     target = Target(
         location=location,
         folders=project_folders(location, environ),
@@ -58,6 +56,16 @@ def import_target(
     finally:
         if lock >= 0:
             os.close(lock)
+
+
+def redactor_to_look(location: LedgerLocation, environ: Mapping[str, str]) -> Redactor:
+    """Return what takes the secrets out of what is shown of a ledger; none is made. Raises `LedgerError`."""
+    return Redactor(redaction_key(_key_to_look(location)), environ)
+
+
+def _key_to_look(location: LedgerLocation) -> bytes:
+    # Where there is no key, there is no ledger yet, and nothing that digests could be compared with.
+    return load_key(location.root) if (location.root / "key").exists() else os.urandom(KEY_BYTES)
 
 
 def import_session(

@@ -47,13 +47,15 @@ def read_lines(reader: LineReader, items: Iterable[Numbered | Unread]) -> Iterat
     yield from reader.rest()
 
 
-def objects(file: BinaryIO) -> Iterator[Numbered | Unread]:
+def objects(file: BinaryIO, *, size: int | None = None) -> Iterator[Numbered | Unread]:
     """Yield the objects of a file in order, and a sentence for whatever else stands there.
 
-    `file` is at its beginning. A last line without its end that is no object may still be being written: it is told
-    like any other.
+    `file` is at its beginning. Of one that grows nothing is read that ends beyond `size` bytes. A last line without
+    its end that is no object may still be being written: it is told like any other.
     """
     for line in split_lines(file, limit=LINE_LIMIT):
+        if size is not None and line.end > size:
+            return
         if line.too_long:
             text = f"line {line.number} is longer than {LINE_LIMIT} bytes and was skipped"
             yield Unread(line=line.number, text=text)

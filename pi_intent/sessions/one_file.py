@@ -10,11 +10,12 @@ from pathlib import Path
 from pi_intent import __version__
 from pi_intent.ledger.record import SessionInfo, timestamp
 from pi_intent.protocols import CallContext, Settlement
-from pi_intent.sessions.as_events import Begun, begun_by, end_event, start_event
+from pi_intent.sessions.as_events import begun_by, end_event, start_event
 from pi_intent.sessions.clamped import sane_time
 from pi_intent.sessions.copied import Texts
-from pi_intent.sessions.known import Known, call_identity, id_at, known_of, which
+from pi_intent.sessions.known import call_identity, id_at, which
 from pi_intent.sessions.report import Counts, FileReport
+from pi_intent.sessions.session_calls import SessionCalls
 from pi_intent.sessions.session_writer import SessionWriter, Target
 from pi_intent.sessions.values import Dialect, Found, FoundCall, FoundResult, Head, Prompt, Unread
 from pi_intent.settings import Settings
@@ -28,18 +29,6 @@ _MOST_OPEN = 64
 """Segments that are open at a time: a file of thousands of sessions must not use up what a process may open."""
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
-
-
-class _Session:
-    """One session of the file. `met` are the keys of its calls so far, `open` those that wait for their results."""
-
-    def __init__(self, session: str, known: Known, writer: SessionWriter) -> None:
-        self.id = session
-        self.known = known
-        self.writer = writer
-        self.met: set[str] = set()
-        self.open: dict[str, Begun | None] = {}
-        self.waiting: dict[str, FoundResult] = {}
 
 
 class FileImport:
@@ -70,7 +59,7 @@ class FileImport:
         self._counts = Counts()
         self._latest: float | None = None
         self._seq = 0
-        self._sessions: dict[str, _Session] = {}
+        self._sessions: dict[str, SessionCalls] = {}
         self._head = Head(session=None)
         self._take_head(self._head)
 
@@ -81,6 +70,7 @@ class FileImport:
                 self.take(item)
             for session in self._sessions.values():
                 self._counts.unpaired += len(session.waiting)
+                session.take_open()
         finally:
             for session in self._sessions.values():
                 session.writer.close()
@@ -118,9 +108,9 @@ class FileImport:
             self._latest = started
         folder = self._target.location.project
         self._recorder = self._target.recorder(head.cwd or ("" if folder is None else str(folder)))
-        self._session: _Session | None = None
+        self._session: SessionCalls | None = None
 
-    def _current(self, ts: float | None) -> _Session:
+    def _current(self, ts: float | None) -> SessionCalls:
         """Return the session that the file is about now; the ledger is asked about it when its first call comes."""
         if self._session is not None:
             return self._session
@@ -141,12 +131,11 @@ class FileImport:
                 parent=head.parent,
                 imported_from=str(self._path),
             )
-            known = known_of(self._target.location.root, self._target.segment_name(name), self._dialect)
             writer = SessionWriter(self._target, info, began=began)
             if len(self._sessions) % _MOST_OPEN == _MOST_OPEN - 1:
                 for other in self._sessions.values():
                     other.writer.close()
-            session = self._sessions[name] = _Session(name, known, writer)
+            session = self._sessions[name] = SessionCalls(name, self._dialect, self._target, writer, self._counts)
         self._counts.sessions[name] = None
         if head.cwd is not None:
             self._counts.folders[head.cwd] = None
@@ -162,9 +151,8 @@ class FileImport:
 
     def _take_call(self, found: FoundCall) -> None:
         session = self._current(found.ts)
-        if found.key in session.met:
+        if found.key in session.ids:
             return
-        session.met.add(found.key)
         self._counts.call(found)
         self._seq += 1
         when = self._time(found.ts)
@@ -177,6 +165,7 @@ class FileImport:
             host=self._dialect,
             session=session.id,
             call_id=session.known.begun.get(which(fresh), fresh),
+            parent=None if found.parent is None else session.id_of(found.parent),
             seq=self._seq,
             copied=found.intent is not None and found.intent in self._texts,
         )
@@ -187,22 +176,15 @@ class FileImport:
             bytes_in=_size(found.args),
             redact_args=chosen.redact_args,
         )
+        record = None
         if is_known:
             self._counts.already += 1
         else:
             record = self._recorder.call(start, context, ts=timestamp(when), head=None)
-            if session.known.is_recorded(record):
-                self._counts.recorded += 1
-                session.open[found.key] = None
-                return
-            session.writer.append(record)
-            self._counts.new_calls += 1
-            if self._target.dry_run:
-                self._target.planned.add(which(fresh))
-        session.open[found.key] = begun_by(start, found, context)
+        session.begin(found.key, begun_by(start, found, context), record)
         early = session.waiting.pop(found.key, None)
         if early is not None:
-            self._end(session, early)
+            self._end(session, found.key, early)
 
     def _take_result(self, found: FoundResult) -> None:
         if found.key is None:
@@ -211,7 +193,7 @@ class FileImport:
             self._counts.unpaired += 1
             return
         session = self._current(found.ts)
-        if found.key not in session.met:
+        if found.key not in session.ids:
             if found.key in session.waiting:
                 return
             self._counts.result(found)
@@ -220,14 +202,14 @@ class FileImport:
             else:
                 self._counts.unpaired += 1
             return
-        if found.key in session.open:
+        if session.is_open(found.key):
             self._counts.result(found)
-            self._end(session, found)
+            self._end(session, found.key, found)
 
-    def _end(self, session: _Session, found: FoundResult) -> None:
-        begun = None if found.key is None else session.open.pop(found.key, None)
+    def _end(self, session: SessionCalls, key: str, found: FoundResult) -> None:
         when = self._time(found.ts)
-        if begun is None or begun.call_id in session.known.ended:
+        begun = session.end(key, sane_time(found.ts))
+        if begun is None:
             return
         if self._target.dry_run:
             if f"end of {which(begun.call_id)}" in self._target.planned:

@@ -7,6 +7,7 @@ what the model stated in it stays unread, because the SDK did not take it either
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -33,6 +34,8 @@ _SILENT = word_set(_SILENT_NAMES)
 _ANSWERS = frozenset({"ObservationEvent", "AgentErrorEvent", "UserRejectObservation"})
 _TOLD = frozenset({"ActionEvent", "ACPToolCallEvent", "MessageEvent", "SystemPromptEvent"})
 _KNOWN = _SILENT | _ANSWERS | _TOLD | {"ConversationStateUpdateEvent"}
+_PASTE_MODE = re.compile(r"\x1b\[\?2004[hl]")
+"""What a shell in a terminal puts around the output of each command."""
 _MALFORMED = "_openhands_malformed_tool_call"
 
 
@@ -214,8 +217,9 @@ class _Reader:
             is_error=failed,
             ts=moment(event.get("timestamp")),
             error=text if status != "ok" else None,
-            text=text,
+            text=_PASTE_MODE.sub("", text),
             bytes_out=size(text),
+            exit_code=_code(_observation(event)),
             codes=codes,
         )
 
@@ -255,10 +259,15 @@ def _ended(event: JSONObject, kind: str, call: _Open | None) -> tuple[str, Statu
         return text, "rejected" if refused else "interrupted" if restarted else "error", True
     seen = _observation(event)
     text = said(seen.get("content")) or word(seen.get("output")) or word(seen.get("error")) or ""
-    code = exit_code(seen.get("exit_code"))
-    if code is None:
-        code = exit_code(mapping(seen.get("metadata")).get("exit_code"))
     failed = seen.get("is_error") is True or word(seen.get("error")) is not None
     if seen.get("timeout") is True:
         return text, "timeout", failed
-    return text, "error" if failed or code not in (None, 0, -1) else "ok", failed  # -1: there is no code
+    return text, "error" if failed or _code(seen) not in (None, 0) else "ok", failed
+
+
+def _code(observation: JSONObject) -> int | None:
+    """Return the exit code of a command, which older versions state in its metadata only."""
+    code = exit_code(observation.get("exit_code"))
+    if code is None:
+        code = exit_code(mapping(observation.get("metadata")).get("exit_code"))
+    return None if code == -1 else code  # how they say that there is none

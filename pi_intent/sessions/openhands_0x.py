@@ -175,4 +175,5 @@ class _Run:
             error=text if status != "ok" else None,
             text=text,
             bytes_out=size(text),
+            exit_code=None if code == -1 else code,
         )

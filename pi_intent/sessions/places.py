@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -90,8 +91,13 @@ def is_event_folder(folder: Path) -> bool:
 
 
 def is_inside(cwd: str, folders: tuple[str, ...]) -> bool:
-    """Whether a working directory lies in one of a project's folders, read as text and with links resolved."""
-    for path in dict.fromkeys((os.path.normpath(cwd), os.path.realpath(cwd))):
-        if any(path == folder or path.startswith(folder.rstrip("/") + "/") for folder in folders):
-            return True
-    return False
+    """Whether a working directory lies in one of a project's folders, read as text and with links resolved.
+
+    What a file says can be any text: one that names no folder, as a relative path does, lies in none.
+    """
+    if not os.path.isabs(cwd):
+        return False
+    spelled = [os.path.normpath(cwd)]
+    with suppress(OSError, ValueError):  # a NUL, half a surrogate pair, a link that nobody may follow
+        spelled.append(os.path.realpath(cwd))
+    return any(path == folder or path.startswith(folder.rstrip("/") + "/") for path in spelled for folder in folders)

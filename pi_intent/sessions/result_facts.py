@@ -64,10 +64,15 @@ def size_of_change(kind: Kind | None, args: JSONObject) -> str | None:
     return None
 
 
-def result_facts(kind: Kind | None, change: str | None, status: Status, text: str | None) -> str | None:
-    """Say in a few words what can be read off a result; `change` is what `size_of_change` says of its call."""
-    if kind == "shell" and status in ("ok", "error"):
-        return bash_facts(_exit_code(text or ""), text or "")
+def result_facts(
+    kind: Kind | None, change: str | None, status: Status, text: str | None, exit_code: int | None
+) -> str | None:
+    """Say in a few words what can be read off a result; `change` is what `size_of_change` says of its call.
+
+    An `exit_code` that the file states goes before one in the text, which can be the command's own words.
+    """
+    if (kind == "shell" or exit_code is not None) and status in ("ok", "error"):
+        return bash_facts(_exit_code(text or "") if exit_code is None else exit_code, text or "")
     if status != "ok":
         return None
     if kind == "read" and text:

@@ -1,15 +1,16 @@
-"""Find the sessions of one project in the places where agents keep them, reading only how each file begins."""
+"""Find the sessions of one project where agents keep them, reading only how each file begins and ends."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
 from pi_intent.errors import SessionError
 from pi_intent.sessions.front import read_session
+from pi_intent.sessions.last_time import last_time
 from pi_intent.sessions.own_id import own_session_id
 from pi_intent.sessions.places import is_inside, session_files, size_and_time, usual_places
 from pi_intent.sessions.values import Dialect, Head
@@ -20,7 +21,11 @@ _LOOKED_AT = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
-    """A session file that can be imported. `modified` is the Unix time of its last change."""
+    """A session file that can be imported.
+
+    `modified` is the Unix time of its last change, `last_used` that of the last record in it; where none of the last
+    ones has a time, they are the same.
+    """
 
     path: Path
     dialect: Dialect
@@ -28,6 +33,7 @@ class Offer:
     cwd: str | None
     size: int
     modified: float
+    last_used: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +55,7 @@ def survey(environ: Mapping[str, str], folders: tuple[str, ...]) -> Survey:
             if offer is None:
                 continue
             if offer.cwd is not None and inside(offer.cwd):
-                found.append(offer)
+                found.append(replace(offer, last_used=last_time(path) or offer.modified))
             else:
                 elsewhere += 1
     return Survey(offers=tuple(found), elsewhere=elsewhere)
@@ -69,4 +75,12 @@ def offer_of(path: Path) -> Offer | None:
         session = session or own_session_id(dialect, path)
     except (SessionError, OSError):
         return None
-    return Offer(path=path, dialect=dialect, session=session, cwd=cwd, size=size, modified=modified)
+    return Offer(
+        path=path,
+        dialect=dialect,
+        session=session,
+        cwd=cwd,
+        size=size,
+        modified=modified,
+        last_used=modified,
+    )

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from pi_intent.sessions.fields import size, word
+from pi_intent.sessions.fields import exit_code, mapping, size, word
 from pi_intent.sessions.lines import Numbered
 from pi_intent.sessions.moments import milliseconds, moment
 from pi_intent.sessions.pairing import Pairing
@@ -211,6 +211,7 @@ class Transcript:
         text = _text(message.get("content"))
         is_error = message.get("isError") is True
         end = self.end(text, message)
+        details = mapping(message.get("details"))
         key = self._pairing.closed(tool_call_id)
         if key in self._doubts:
             index, otherwise = self._doubts.pop(key)
@@ -226,6 +227,7 @@ class Transcript:
             error=text if is_error or end.status == "denied" else None,
             text=text,
             bytes_out=size(text),
+            exit_code=exit_code(details.get("exit_code", details.get("exitCode"))),
             codes=end.codes,
         )
         self._out += [result] if key is not None else self._pairing.early(result)

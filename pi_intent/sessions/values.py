@@ -67,7 +67,7 @@ class FoundResult:
 
     `is_error` is what the agent says, `status` what we make of it. `error` is the text of a failure, `text` what the
     model got, to read facts off; both literal, cut and redacted by whoever keeps them. `bytes_out` is the size of
-    that text in UTF-8, `ms` the duration where the file has one.
+    that text in UTF-8, `ms` the duration and `exit_code` the code where the file has one beside the text.
     """
 
     key: str | None
@@ -79,6 +79,7 @@ class FoundResult:
     error: str | None = None
     text: str | None = None
     bytes_out: int = 0
+    exit_code: int | None = None
     codes: tuple[str, ...] = ()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from pi_intent.contract.rows import target_argument
 from pi_intent.notes import KINDS, Note, SessionNotes
@@ -26,6 +27,8 @@ _NOT_ASKED = frozenset({"omit", "derive"})
 _UNREADABLE = frozenset({"arguments_not_json", "arguments_not_an_object"})
 
 type Wanted = Callable[[PastCall], bool]
+type ExistsIn = Callable[[str, str], bool]
+"""Says of a session whether a path that it names exists; also where that cannot be told."""
 
 
 @dataclass(slots=True)
@@ -98,16 +101,17 @@ class _Texts:
 class _Session:
     """What is kept of a session: its length so far, its calls that were asked, and its notes."""
 
+    notes: SessionNotes
     length: int = 0
     wanted: bool = False
     asked: _Ratio = field(default_factory=_Ratio)
-    notes: SessionNotes = field(default_factory=SessionNotes)
-    promises: dict[str, bool] = field(default_factory=dict)
-    """Calls that were counted and said what may not follow, and whether they have another note."""
+    waiting: dict[str, bool] = field(default_factory=dict)
+    """Calls that were counted and may yet get a note when the session ends, and whether they have another one."""
 
 
 class _Fold:
-    def __init__(self) -> None:
+    def __init__(self, exists: ExistsIn | None) -> None:
+        self.exists = exists
         self.sessions: dict[str, _Session] = {}
         self.status: Counter[str] = Counter()
         self.codes: Counter[str] = Counter()
@@ -124,7 +128,8 @@ class _Fold:
     def add(self, call: PastCall, wanted: bool, with_notes: bool) -> None:
         session = self.sessions.get(call.session)
         if session is None:
-            session = self.sessions[call.session] = _Session()
+            exists = None if self.exists is None else partial(self.exists, call.session)
+            session = self.sessions[call.session] = _Session(notes=SessionNotes(exists=exists))
         session.length += 1
         notes = session.notes.take(call) if with_notes else ()
         if not wanted:
@@ -159,7 +164,7 @@ class _Fold:
         if with_notes and call.intent_source == "model":
             self.noted.add(bool(notes))
             if session.notes.waits_for(call.id):
-                session.promises[call.id] = bool(notes)
+                session.waiting[call.id] = bool(notes)
         for note in notes:
             self.notes[note.kind] += 1
 
@@ -192,10 +197,10 @@ class _Fold:
                 ratio = lengths.by.setdefault(bucket(session.length), _Ratio())
                 ratio.n += session.asked.n
                 ratio.of += session.asked.of
-            for key, note in session.notes.unfulfilled().items():
-                if key in session.promises:
-                    self.notes[note.kind] += 1
-                    self.noted.n += not session.promises[key]
+            for key, notes in session.notes.at_the_end().items():
+                if key in session.waiting:
+                    self.notes.update(note.kind for note in notes)
+                    self.noted.n += not session.waiting[key]
         models = sorted(self.models.items(), key=lambda item: (-sum(r.of for r in item[1].by.values()), item[0]))
         return Stats(
             calls=self.rejected.of,
@@ -233,12 +238,18 @@ class _Fold:
         )
 
 
-def stats_of(calls: Iterable[PastCall], *, wanted: Wanted | None = None, with_notes: bool = True) -> Stats:
+def stats_of(
+    calls: Iterable[PastCall],
+    *,
+    wanted: Wanted | None = None,
+    with_notes: bool = True,
+    exists: ExistsIn | None = None,
+) -> Stats:
     """Return the figures of calls, given in the order in which they began; sessions may lie between one another.
 
     Calls that are not `wanted` are not counted, but they have their places in their sessions, and notes look at them.
     """
-    fold = _Fold()
+    fold = _Fold(exists)
     for call in calls:
         fold.add(call, wanted is None or wanted(call), with_notes)
     return fold.value()

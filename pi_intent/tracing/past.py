@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -23,6 +24,7 @@ from pi_intent.tracing.attributes import (
     trace_attributes,
     withholds,
 )
+from pi_intent.tracing.early import Early, parent_of
 from pi_intent.tracing.ids import call_span_id, session_span_id, trace_id
 
 _LATEST = 2**63 - 1
@@ -83,25 +85,27 @@ class PastSpans:
 
         It must be given all the calls of a ledger: what a call belongs to is the same whatever is wanted.
         """
-        early: list[LedgerCall] = []  # those whose parent has not come yet
+        early = Early()
         for call in calls:
-            if call.call is not None and call.call.parent is not None and call.call.parent not in self._traces:
-                early.append(call)
-            else:
-                yield from self._of_one(call, wanted)
-        while early:
-            ready: list[LedgerCall] = []
-            rest: list[LedgerCall] = []
-            for call in early:
-                (ready if call.call is not None and call.call.parent in self._traces else rest).append(call)
-            if not ready:  # the parents of none of them are in the ledger
-                ready, rest = rest, []
-            for call in ready:
-                yield from self._of_one(call, wanted)
-            early = rest
+            parent = parent_of(call)
+            ready = [call] if parent is None or parent in self._traces else early.add(parent, call)
+            for one in ready:
+                yield from self._with_children(one, early, wanted)
+        for call in early.left():
+            yield from self._with_children(call, early, wanted)
         for name, session in self._sessions.items():
             if session.is_wanted:
                 yield self._of_session(name, session)
+
+    def _with_children(
+        self, first: LedgerCall, early: Early, wanted: Callable[[LedgerCall], bool]
+    ) -> Iterator[PastSpan]:
+        """Yield the span of a call, and of the calls that have waited for it."""
+        ready = deque([first])
+        while ready:
+            call = ready.popleft()
+            yield from self._of_one(call, wanted)
+            ready += early.children(call.id)
 
     def _of_one(self, past: LedgerCall, wanted: Callable[[LedgerCall], bool]) -> Iterator[PastSpan]:
         call, done = past.call, past.done

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,99 +14,18 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from ledger_schema import assert_records_fit
+from session_texts import claude_session, pi_session, write
 
 from pi_intent.cli.main import commands
 from pi_intent.ledger.calls import calls
+from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger
-
-INVALID = "<tool_use_error>InputValidationError: Bash failed due to the following issue: command is required"
+from pi_intent.ledger.record import SessionInfo
 
 
 @pytest.fixture(autouse=True)
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    for name in [name for name in os.environ if name.startswith(("PI_", "CODEX_", "CLAUDE_", "TAU_", "OPENHANDS_"))]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    monkeypatch.chdir(folder)
-    return folder
-
-
-def lines(entries: Iterable[dict[str, Any]]) -> str:
-    return "".join(json.dumps(entry) + "\n" for entry in entries)
-
-
-def pi_session(cwd: Path, session: str = "0198-pi") -> str:
-    """Two calls, of which one failed."""
-
-    def entry(number: int, **message: Any) -> dict[str, Any]:
-        at = {"id": f"e{number}", "parentId": None, "timestamp": f"2030-01-31T12:00:0{number}.000Z"}
-        return {"type": "message", **at, "message": message}
-
-    def call(number: int, **arguments: str) -> dict[str, Any]:
-        return {"type": "toolCall", "id": f"call_{number}", "name": "bash", "arguments": arguments}
-
-    def result(number: int, text: str, *, failed: bool) -> dict[str, Any]:
-        content = [{"type": "text", "text": text}]
-        of_call = {"toolCallId": f"call_{number}", "toolName": "bash", "content": content}
-        return {"role": "toolResult", **of_call, "isError": failed, "durationMs": 14}
-
-    schema = {"type": "object", "properties": {"intent": {"type": "string"}, "command": {"type": "string"}}}
-    return lines(
-        [
-            {
-                "type": "session",
-                "version": 3,
-                "id": session,
-                "timestamp": "2030-01-31T12:00:00.000Z",
-                "cwd": str(cwd),
-            },
-            entry(1, role="system", content="", toolsAdded=[{"name": "bash", "parameters": schema}]),
-            entry(2, role="user", content=[{"type": "text", "text": "Make the tests pass"}]),
-            entry(3, role="assistant", content=[call(1, intent="Find what fails", command="pytest -q")]),
-            entry(4, **result(1, "1 failed in 0.12s\n\nCommand exited with code 1", failed=True)),
-            entry(5, role="assistant", content=[call(2, intent="make the  tests pass", command="sed s/a/b/")]),
-            entry(6, **result(2, "(no output)", failed=False)),
-        ]
-    )
-
-
-def claude_session(cwd: Path, session: str = "5f0e-claude") -> str:
-    """Two calls, of which one was refused."""
-
-    def line(number: int, kind: str, message: dict[str, Any]) -> dict[str, Any]:
-        own = {"uuid": f"u{number}", "sessionId": session, "cwd": str(cwd), "version": "2.0.1"}
-        return {"type": kind, **own, "timestamp": f"2030-01-31T13:00:0{number}.000Z", "message": message}
-
-    def says(number: int, block: dict[str, Any]) -> dict[str, Any]:
-        return line(number, "assistant", {"id": f"m{number}", "role": "assistant", "model": "m", "content": [block]})
-
-    def use(number: int, name: str, **arguments: str) -> dict[str, Any]:
-        return says(number, {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": arguments})
-
-    def result(number: int, text: str, *, failed: bool) -> dict[str, Any]:
-        block = {"type": "tool_result", "tool_use_id": f"toolu_{number - 1}", "content": text, "is_error": failed}
-        return line(number, "user", {"role": "user", "content": [block]})
-
-    return lines(
-        [
-            line(1, "user", {"role": "user", "content": "Look around"}),
-            use(2, "Bash", command="ls", description="List files"),
-            result(3, "a.py", failed=False),
-            use(4, "Bash", description="Nothing"),
-            result(5, INVALID, failed=True),
-        ]
-    )
-
-
-def write(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
+def project(importing: Path) -> Path:
+    return importing
 
 
 def keep_in_home(project: Path, home: Path) -> None:
@@ -200,6 +118,21 @@ def test_any_beginning_and_then_the_whole_file_give_what_the_whole_gives(
         assert kept_of(whole[:size], whole) == expected
 
 
+def test_what_may_still_be_running_is_said_and_left(project: Path, tmp_path: Path) -> None:
+    info = SessionInfo(session="0198-pi", host="pi", agent="main", cwd=str(project), version="0")
+    journal = SessionJournal.open(info, environ=os.environ, on_problem=pytest.fail)
+    path = write(tmp_path / "pi.jsonl", "".join(pi_session(project).splitlines(keepends=True)[:6]))
+    assert run(str(path)).stdout.splitlines() == [
+        f"Read into the ledger of {project}:",
+        "  pi  1 session, 2 calls: 2 still running, 2 with an intent",
+        "· 2 calls may still be running and are left out: import again when the session has ended",
+        "Nothing else is new.",
+    ]
+    assert document(str(path))["files"][0]["stillRunning"] == 2
+    journal.close()
+    assert document(str(path))["files"][0]["newCalls"] == 2
+
+
 def test_a_dry_run_says_what_would_be_new_and_writes_nothing(project: Path, tmp_path: Path) -> None:
     path = write(tmp_path / "pi.jsonl", pi_session(project))
     result = run(str(path), "--dry-run")
@@ -274,7 +207,7 @@ def test_torn_glued_and_foreign_lines_are_told_and_the_rest_goes_in(project: Pat
     assert (found["calls"], found["newCalls"], found["newEnds"]) == (2, 2, 2)
     assert (found["unreadLines"], found["unread"][0]["line"]) == (2, 2)
     shown = run(str(path)).stdout
-    assert "· pi.jsonl: line 2 holds something that is not whole JSON (1 more in this file)" in shown
+    assert f"· line 2 holds something that is not whole JSON (1 more in this file): {path}" in shown
 
 
 def test_without_a_path_the_sessions_of_this_project_are_listed_and_off_a_terminal_no_more(
@@ -285,7 +218,7 @@ def test_without_a_path_the_sessions_of_this_project_are_listed_and_off_a_termin
     assert result.exit_code == 0
     listed = result.stdout.splitlines()
     assert listed[0] == f"Sessions of this project ({project}):"
-    row = r"  (pi         |Claude Code)     1 session   1\.\d kB  last used \d{4}-\d\d-\d\d \d\d:\d\d"
+    row = r"  (pi         |Claude Code)  1 session  1\.\d kB  last used \d{4}-\d\d-\d\d \d\d:\d\d"
     assert [bool(re.fullmatch(row, line)) for line in listed[1:3]] == [True, True]
     assert listed[-1] == '"pi-intent import --yes" imports them; add --dry-run to see first what would be new.'
     assert result.stderr == "1 session file of other projects: import them there, or name them here.\n"
@@ -373,6 +306,24 @@ def test_a_session_of_another_folder_goes_in_and_that_is_said(project: Path, tmp
     )
 
 
+@pytest.mark.parametrize("named", ["\0", "/a\0b", "\ud800", "/" + "x" * 300, "/" + "a/" * 5000, "~", "C:\\shop"])
+def test_a_folder_that_cannot_be_one_is_one_outside_this_project(project: Path, tmp_path: Path, named: str) -> None:
+    text = pi_session(Path("/gone")).replace('"/gone"', json.dumps(named))
+    path = write(tmp_path / "home/.pi/agent/sessions/s.jsonl", text)
+    result = run(str(path))
+    assert (result.exit_code, "2 new" in result.stdout, "outside this project" in result.stdout) == (0, True, True)
+    assert document(str(path))["files"][0]["folders"] == [named]
+    assert document()["elsewhere"] == 1
+
+
+@pytest.mark.parametrize("named", [".", "src", ".."])
+def test_a_relative_folder_is_not_taken_for_one_of_where_the_import_runs(
+    project: Path, tmp_path: Path, named: str
+) -> None:
+    write(tmp_path / "home/.pi/agent/sessions/s.jsonl", pi_session(Path(named)))
+    assert (document()["found"], document()["elsewhere"]) == ([], 1)
+
+
 def test_redact_args_of_the_project_holds_even_where_pi_intent_is_switched_off(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -397,6 +348,20 @@ def test_secrets_of_the_environment_and_known_shapes_reach_no_file(
         if path.name != "key":
             assert b"horse" not in content
             assert shaped[4:].encode() not in content
+
+
+def test_of_a_patch_the_names_of_files_are_kept_and_not_what_stands_in_them(project: Path, tmp_path: Path) -> None:
+    patch = f"*** Begin Patch\n*** Update File: {project}/src/pay.py\n@@\n-Jane, 12 Elm St\n+Joe\n*** End Patch"
+    at = {"timestamp": "2030-01-31T12:00:00.000Z"}
+    call = {"type": "custom_tool_call", "name": "apply_patch", "input": patch, "call_id": "c1"}
+    entries = [
+        {**at, "type": "session_meta", "payload": {"id": "0198-codex", "cwd": str(project)}},
+        {**at, "type": "response_item", "payload": call},
+    ]
+    run(str(write(tmp_path / "rollout.jsonl", "".join(json.dumps(entry) + "\n" for entry in entries))))
+    assert not any(b"Elm" in content for content in ledger_files().values())
+    shown = CliRunner().invoke(commands, ["log", "--path", "src/pay.py"], catch_exceptions=False).stdout
+    assert "apply_patch src/pay.py" in shown
 
 
 def test_hostile_text_reaches_no_terminal(project: Path, tmp_path: Path) -> None:

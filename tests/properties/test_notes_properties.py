@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from notes_calls import past_calls
 
-from pi_intent.notes import KINDS, SessionNotes, notes_of, notes_on
+from pi_intent.notes import KINDS, SessionNotes, notes_of
 from pi_intent.past import PastCall
 
 # Pieces that mean something to the notes, so that random texts hit upon verbs, files, commands and their quoting.
@@ -83,14 +83,12 @@ def test_a_note_is_one_short_line_that_every_encoding_of_unicode_can_take(calls:
 
 
 @given(SESSIONS)
-def test_what_is_said_before_a_call_runs_is_said_afterwards_too(calls: list[PastCall]) -> None:
+def test_a_call_is_told_its_notes_at_once_but_for_what_it_promised(calls: list[PastCall]) -> None:
     afterwards = notes_of(calls)
     session = SessionNotes()
-    for place, call in enumerate(calls):
-        before = session.on(call._replace(status=None))
-        assert before == notes_on(call._replace(status=None), calls[:place])
-        assert before == tuple(note for note in afterwards.get(call.id, ()) if note.kind != "unfulfilled")
-        session.add(call)
+    for call in calls:
+        kept = tuple(note for note in afterwards.get(call.id, ()) if note.kind != "unfulfilled")
+        assert session.take(call) == kept
 
 
 @given(SESSIONS, st.integers(0, 4))

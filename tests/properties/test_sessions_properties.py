@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from session_files import as_bytes, calls, found_in, results, small_sessions
 
 from pi_intent.sessions.front import WAYS
+from pi_intent.sessions.places import is_inside
 from pi_intent.sessions.values import Dialect, Unread
 
 SESSIONS = small_sessions()
@@ -118,3 +119,9 @@ def test_a_file_that_repeats_all_of_its_lines_tells_nothing_more(dialect: Dialec
     content = as_bytes(*SESSIONS[dialect])
     read = WAYS[dialect].read
     assert found_in(read, content + content) == found_in(read, content)
+
+
+@given(st.text(st.characters(codec=None)))
+def test_any_text_can_be_asked_whether_it_is_a_folder_inside(text: str) -> None:
+    assert not is_inside(text, ("/home/me/shop",))
+    assert is_inside(f"/home/me/shop/{text.replace('/', '')}", ("/home/me/shop",)) == (text.replace("/", "") != "..")

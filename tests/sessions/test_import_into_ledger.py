@@ -4,102 +4,26 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from importing import BEGAN, CALL, FINE, HEAD, RESULT, UNASKED, WHOLE, assert_holds, segments, take, told
 from ledger_events import a_start, an_end
-from ledger_schema import assert_records_fit
 
 from pi_intent.errors import LedgerError
 from pi_intent.ledger.calls import calls, read_ledger
 from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import LedgerLocation
-from pi_intent.ledger.reader import Segment, read_segments
 from pi_intent.ledger.record import SessionInfo
-from pi_intent.ledger.verify import check_lines
 from pi_intent.protocols import CallContext, Settlement
 from pi_intent.sessions.into_ledger import import_target
 from pi_intent.sessions.one_file import FileImport
-from pi_intent.sessions.report import FileReport
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt, Unread
 from pi_intent.settings import Settings, ToolRule
-
-BEGAN = 1_893_456_000.0  # 2030-01-01
-HEAD = Head(session="s-1", cwd="/home/me/shop", version="1.6.0", started=BEGAN)
-CALL = FoundCall(
-    key="k1",
-    tool_call_id="call_1",
-    tool="bash",
-    group="g1",
-    turn=1,
-    args={"command": "pytest -q", "path": "/home/me/shop/src/pay.py"},
-    intent="Verify no regressions",
-    rationale="pay.py changed",
-    asked=True,
-    ts=BEGAN + 1,
-    model="some-model",
-)
-RESULT = FoundResult(
-    key="k1",
-    tool_call_id="call_1",
-    status="error",
-    is_error=True,
-    ts=BEGAN + 3.5,
-    error="1 failed",
-    text="1 failed in 0.12s\n\nCommand exited with code 1",
-    bytes_out=45,
-)
-UNASKED = replace(
-    CALL, key="k2", tool_call_id="call_2", intent=None, rationale=None, asked=False, ts=BEGAN + 5, group="g2", turn=2
-)
-FINE = replace(
-    RESULT, key="k2", tool_call_id="call_2", status="ok", is_error=False, error=None, text="ok", ts=BEGAN + 6
-)
-WHOLE: list[Found] = [HEAD, Prompt(text="Fix the payment."), CALL, RESULT, UNASKED, FINE]
-
-
-@pytest.fixture
-def location(tmp_path: Path) -> LedgerLocation:
-    return LedgerLocation(root=tmp_path / "ledger-root", project=Path("/home/me/shop"))
-
-
-def take(
-    location: LedgerLocation,
-    found: Iterable[Found],
-    *,
-    environ: dict[str, str] | None = None,
-    settings: Settings | None = None,
-    dry_run: bool = False,
-    modified: float = BEGAN + 999,
-    echoes: Iterable[str] = (),
-) -> FileReport:
-    with import_target(location, environ=environ or {}, dry_run=dry_run, clock=lambda: BEGAN + 10_000) as target:
-        into = FileImport(
-            target,
-            settings or Settings(),
-            path=Path("/home/me/s.jsonl"),
-            dialect="pi",
-            modified=modified,
-            own_id="pi-abc",
-            echoes=echoes,
-        )
-        return into.take_all(found)
-
-
-def told(report: FileReport) -> dict[str, int]:
-    """The numbers of a report that are not 0."""
-    fields = (
-        "calls results errors rejected intents per_edit unpaired new_calls new_ends already recorded unread_lines"
-    )
-    return {name: getattr(report, name) for name in fields.split() if getattr(report, name)}
-
-
-def segments(location: LedgerLocation) -> list[Path]:
-    return sorted(location.segments.iterdir()) if location.segments.exists() else []
 
 
 def contents(location: LedgerLocation) -> set[str]:
@@ -111,13 +35,6 @@ def contents(location: LedgerLocation) -> set[str]:
             if record["t"] != "session":
                 kept.add(json.dumps({name: record[name] for name in record if name not in ("prev", "hash")}))
     return kept
-
-
-def assert_holds(location: LedgerLocation) -> None:
-    assert_records_fit(segments(location))
-    for segment in read_segments(location.root):
-        assert isinstance(segment, Segment)
-        assert check_lines(segment.lines(), running=segment.running).holds
 
 
 def the_call(location: LedgerLocation) -> tuple[CallEntry, DoneEntry | None]:
@@ -185,6 +102,19 @@ def test_a_call_that_nobody_asked_for_an_intent_is_held_to_none(location: Ledger
     take(location, [HEAD, UNASKED])
     call, done = the_call(location)
     assert (call.policy, call.intent, call.intent_source, done) == ("omit", None, "absent", None)
+
+
+def test_the_records_stand_in_the_order_of_the_file(location: LedgerLocation) -> None:
+    take(location, [HEAD, CALL, UNASKED, FINE, RESULT])
+    (path,) = segments(location)
+    records = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [(record["t"], record["ts"][17:19]) for record in records] == [
+        ("session", "00"),
+        ("call", "01"),
+        ("call", "05"),
+        ("done", "06"),
+        ("done", "03"),
+    ]
 
 
 def test_importing_twice_changes_no_byte(location: LedgerLocation) -> None:
@@ -304,6 +234,15 @@ def test_a_result_before_its_call_finds_it(location: LedgerLocation) -> None:
     assert the_call(location)[1] is not None
 
 
+def test_a_call_names_the_one_it_was_made_inside_of_by_its_id_in_the_ledger(location: LedgerLocation) -> None:
+    inner = replace(UNASKED, parent="k1")
+    file: list[Found] = [HEAD, CALL, inner, FINE, RESULT, replace(inner, key="k3", parent="gone")]
+    take(location, file[:2])
+    take(location, file)
+    outer, *others = (call.call for call in calls(location.root) if call.call)
+    assert [(call.tool_call_id, call.parent) for call in others] == [("call_2", outer.id), ("call_2", None)]
+
+
 def test_what_stands_twice_counts_once(location: LedgerLocation) -> None:
     assert told(take(location, [HEAD, CALL, CALL, RESULT, RESULT, CALL])) == {
         "calls": 1,
@@ -349,6 +288,27 @@ def test_an_intent_that_repeats_the_prompt_or_us_is_flagged(
     prompts = [Prompt(text="Fix the payment."), Prompt(text="Go on")]
     take(location, [HEAD, *prompts, replace(CALL, intent=intent)], echoes=["A text of ours"])
     assert the_call(location)[0].flags == flags
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "facts"),
+    [
+        ("bash", {"exit_code": 0, "text": "fine"}, "exit 0"),
+        ("bash", {"exit_code": 0, "text": "2 passed in 0.12s"}, "2 passed"),
+        ("bash", {"exit_code": 0, "text": "Process exited with code 9"}, "exit 0"),
+        ("a tool of somebody's", {"exit_code": 0, "text": "fine"}, "exit 0"),
+        ("bash", {"exit_code": None, "text": "fine"}, None),
+        ("bash", {"exit_code": 1, "status": "timeout", "error": "slow"}, None),
+    ],
+)
+def test_an_exit_code_that_stands_beside_the_result_is_a_fact(
+    location: LedgerLocation, tool: str, result: dict[str, Any], facts: str | None
+) -> None:
+    ended = replace(RESULT, **{"status": "ok", "is_error": False, "error": None} | result)
+    take(location, [HEAD, replace(CALL, tool=tool), ended])
+    done = the_call(location)[1]
+    assert done is not None
+    assert done.facts == facts
 
 
 def test_flags_and_codes_that_are_none_of_ours_are_left_out(location: LedgerLocation) -> None:

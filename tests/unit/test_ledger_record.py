@@ -391,7 +391,7 @@ def test_every_record_is_one_line_of_ascii_json_that_can_be_read(args: Any, inte
     assert entry.args_digest == DIGESTER.digest(written.encode())
 
 
-@pytest.mark.parametrize("name", ["content", "edits", "old_string", "new_string", "file_text"])
+@pytest.mark.parametrize("name", ["content", "edits", "old_string", "new_string", "file_text", "patch"])
 def test_what_stands_in_files_is_kept_as_its_size_whatever_an_agent_calls_it(name: str) -> None:
     record = json.loads(recorder().call(replace(START, args={name: "Jane, 12 Elm St"}), CONTEXT, ts=TS, head=None))
     assert record["args"] == {name: {"bytes": 15, "digest": DIGESTER.digest(b"Jane, 12 Elm St")}}
@@ -412,3 +412,10 @@ def test_what_a_call_is_aimed_at_is_told_of_the_tools_of_other_agents_too(
     tool: str, args: dict[str, Any], target: str | None
 ) -> None:
     assert target_argument(tool, args) == target
+
+
+def test_ids_of_ours_are_literal_so_that_a_call_is_found_by_those_that_name_it() -> None:
+    redactor = Redactor(redaction_key(KEY), {"DEPLOY_TOKEN": CALL_ID})
+    start = replace(START, tool_call_id=CALL_ID, parent_tool_call_id=CALL_ID)
+    record = json.loads(Recorder(redactor, DIGESTER, project=(), cwd="/").call(start, CONTEXT, ts=TS, head=None))
+    assert (record["id"], record["parent"], record["toolCallId"] == CALL_ID) == (CALL_ID, CALL_ID, False)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from notes_calls import past_call, past_calls
 
-from pi_intent.notes import Note, notes_of, notes_on
+from pi_intent.notes import Note, notes_of
 
 CASES = Path(__file__).parent.parent / "cases"
 NOTES = json.loads((CASES / "notes.json").read_text(encoding="utf-8"))["cases"]
@@ -28,12 +28,9 @@ def test_a_call_gets_the_notes_that_its_session_gives_reason_for(case: dict[str,
 
 
 def _kinds(case: dict[str, Any]) -> set[str]:
-    """Return the kinds of notes on the last call of a case, before it runs and afterwards."""
+    """Return the kinds of notes on the last call of a case."""
     calls = past_calls(*case.get("history", ()), case)
-    before = notes_on(calls[-1]._replace(status=None), calls[:-1])
-    after = notes_of(calls).get(calls[-1].id, ())
-    assert set(before) <= set(after)
-    return {note.kind for note in after}
+    return {note.kind for note in notes_of(calls).get(calls[-1].id, ())}
 
 
 def test_most_calls_whose_words_and_deeds_disagree_get_a_note() -> None:
@@ -76,18 +73,12 @@ def test_a_note_tells_what_was_compared() -> None:
 
 
 def test_what_a_note_quotes_is_short_on_one_line_and_can_be_seen() -> None:
-    hostile = "Read \x1b[31mthe\x00 \u202econfig\n\n" + "and the rest of it " * 200 + "\ud800"
+    hostile = "Read \x1b[31mthe\x00 \u202efile:\n\n" + "and the rest of it " * 200 + "\ud800"
     call = past_call(1, {"intent": hostile, "tool": "write", "args": {"path": "a\u200b\ud800.toml"}})
     (note,) = notes_of([call])["c1"]
     assert note.text == (
-        '"Read [31mthe config and the rest of it and the rest of it a…" only looks, and the call writes "a.toml"'
+        '"Read the file: and the rest of it and the rest of it and th…" only looks, and the call writes "a.toml"'
     )
-
-
-def test_a_call_that_is_about_to_run_is_noted_and_promises_are_not_held_against_it() -> None:
-    call = past_call(2, {"intent": "Run the tests", "tool": "read", "args": {"path": "a.py"}, "status": None})
-    assert notes_on(call, past_calls({"tool": "read", "args": {"path": "b.py"}})) == ()
-    assert [note.kind for note in notes_of([call])["c2"]] == ["unfulfilled"]
 
 
 HOSTILE = [
@@ -132,4 +123,14 @@ def test_a_note_shows_no_control_character_of_a_tool_s_name() -> None:
     )
     texts = [note.text for notes in notes_of(calls).values() for note in notes]
     assert texts
-    assert all(text.isprintable() for text in texts)
+    assert all(text.isprintable() and "owned" not in text for text in texts)
+
+
+def test_a_note_quotes_no_part_of_an_escape_sequence_and_ends_where_its_sentence_does() -> None:
+    command = "rm -rf ~ \x1b[31;1m# \x1b]0;a title without an end"
+    said = {"intent": "List \x1b[1mfiles\x9b0m", "tool": "bash", "args": {"command": command}}
+    (note,) = notes_of([past_call(1, said)])["c1"]
+    assert note.text == (
+        '"List files" does not say that the command removes a whole folder such as the home folder, the root or '
+        'everything here: "rm -rf ~"'
+    )

@@ -223,6 +223,27 @@ def test_arguments_nested_without_end_are_kept_as_they_were_sent() -> None:
     assert found.args == {"_raw_arguments": deep}
 
 
+def test_the_files_of_a_patch_are_named_beside_its_text() -> None:
+    one = "*** Begin Patch\n*** Update File: src/pay.py\n*** Move to: src/paid.py\n@@\n-5\n+3\n*** End Patch"
+    two = "*** Begin Patch\r\n*** Add File: a b.py\r\n+*** Delete File: no\r\n*** Delete File: c.py\r\n*** End Patch"
+    found = told(
+        read,
+        META,
+        item("custom_tool_call", name="apply_patch", input=one, call_id="c1"),
+        call("c2", "apply_patch", {"patch": two, "workdir": "/w"}),
+        item("custom_tool_call", name="apply_patch", input={"a": 1}, call_id="c3"),
+        item("custom_tool_call", name="exec", input="text('*** Add File: a')", call_id="c4"),
+        item("custom_tool_call", name="apply_patch", input="*** Add File: x\n" * 100_000, call_id="c5"),
+    )
+    assert [one.args for one in calls(found)] == [
+        {"path": "src/pay.py", "paths": ["src/pay.py", "src/paid.py"], "patch": one},
+        {"path": "a b.py", "paths": ["a b.py", "c.py"], "workdir": "/w", "patch": two},
+        {"input": {"a": 1}},
+        {"input": "text('*** Add File: a')"},
+        {"path": "x", "patch": "*** Add File: x\n" * 100_000},
+    ]
+
+
 def test_patches_local_shells_and_tools_behind_mcp_are_calls() -> None:
     found = told(
         read,
@@ -236,7 +257,7 @@ def test_patches_local_shells_and_tools_behind_mcp_are_calls() -> None:
         call("c5", "spawn", {}, namespace="agents"),
     )
     assert [(one.tool, one.tool_source, one.args) for one in calls(found)] == [
-        ("apply_patch", None, {"input": "*** Begin Patch"}),
+        ("apply_patch", None, {"patch": "*** Begin Patch"}),
         ("local_shell", None, {"command": ["ls"]}),
         ("read_file", "files", {}),
         ("search", "files", {}),

@@ -37,6 +37,7 @@ def test_a_session_tells_whose_it_is_what_was_asked_and_what_came_of_each_call()
         FoundResult(
             key="e2/0", tool_call_id="c", status="error", is_error=True, ts=START + 3, ms=3,
             error="Command exited with code 3", text="Command exited with code 3", bytes_out=26,
+            exit_code=3,
         ),
     ]  # fmt: skip
 

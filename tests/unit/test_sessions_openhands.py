@@ -83,7 +83,16 @@ def test_a_call_and_its_observation_are_told_with_all_that_the_events_say() -> N
         asked=True,
         ts=START,
     )
-    ok = FoundResult(key="e-c1", tool_call_id="c1", status="ok", is_error=False, ts=START, text="ä", bytes_out=2)
+    ok = FoundResult(
+        key="e-c1",
+        tool_call_id="c1",
+        status="ok",
+        is_error=False,
+        ts=START,
+        text="ä",
+        bytes_out=2,
+        exit_code=0,
+    )
     assert prompts(found) == ["Go"]
     assert [item for item in found if isinstance(item, FoundCall | FoundResult)] == [call, ok]
     assert heads(found) == [Head(session=None, started=START), Head(session=None, cwd="/project", started=START)]
@@ -144,6 +153,24 @@ def test_a_refused_call_is_rejected_and_its_summary_stays_unread_as_the_sdk_left
         ("e-c3", "rejected", True, ("arguments_not_json",)),
         (None, "rejected", True, ()),
     ]
+
+
+def test_the_exit_code_of_a_command_is_read_off_its_observation_or_the_metadata_in_it() -> None:
+    stated: list[dict[str, Any]] = [
+        {"exit_code": 3}, {"metadata": {"exit_code": 4}}, {"exit_code": -1}, {"exit_code": "5"}, {},
+    ]  # fmt: skip
+    for said, expected in zip(stated, [3, 4, None, None, None], strict=True):
+        (result,) = results(told(read, act("c1", "terminal", {}), observe("c1", "x", **said)))
+        assert result.exit_code == expected
+    for said, expected in zip([stated[1], {"exit_code": 0}, stated[2]], [4, 0, None], strict=True):
+        seen = early(2, cause=1, observation="run", content="x", extras=said)
+        (result,) = results(told(read, early(1, action="run", args={"command": "x"}), seen))
+        assert result.exit_code == expected
+
+
+def test_what_a_terminal_puts_around_an_output_is_no_part_of_it() -> None:
+    (result,) = results(told(read, act("c1", "terminal", {}), observe("c1", "\x1b[?2004l1 passed\n\x1b[?2004h")))
+    assert (result.text, result.bytes_out) == ("1 passed\n", 25)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def test_a_session_tells_whose_it_is_what_was_asked_and_what_came_of_each_call()
         ),
         FoundResult(
             key="t2/0", tool_call_id="c-1", status="ok", is_error=False, ts=MS / 1000 + 3, ms=4, text="a.py\n",
-            bytes_out=5,
+            bytes_out=5, exit_code=0,
         ),
         FoundResult(
             key="t2/1", tool_call_id="c-2", status="error", is_error=True, ts=MS / 1000 + 4,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 1
+VERSION = 2
 """Of the tables. An index of another version is made anew."""
 
 _TABLES = f"""
@@ -39,7 +39,7 @@ CREATE UNIQUE INDEX call_by_id ON call (id);
 
 _ORDERS = (
     "call_in_order ON call (ts, seq, id)",
-    "call_of_session ON call (session)",
+    "call_of_session ON call (session, ts, seq, id)",
     "call_not_ended ON call (segment) WHERE NOT ended",
     "call_not_begun ON call (n) WHERE line IS NULL",
 )

@@ -18,9 +18,12 @@ _STAYS = "\x00"
 """Stands for a space inside of a path while lines are broken; none is left in what was made printable."""
 
 
-def tell(text: str, *, whole: Iterable[str] = ()) -> None:
-    """Print one line at once, made safe before; paths in it that are named in `whole` are not broken."""
-    print(_broken(text, whole) if sys.stdout.isatty() else text, flush=True)
+def tell(text: str, *, whole: Iterable[str] = (), hang: int = _INDENT) -> None:
+    """Print one line at once, made safe before; paths in it that are named in `whole` are not broken.
+
+    Where a terminal breaks it, what follows stands `hang` columns further in.
+    """
+    print(_broken(text, whole, hang) if sys.stdout.isatty() else text, flush=True)
 
 
 def tell_error(text: str, *, whole: Iterable[str] = ()) -> None:
@@ -35,7 +38,7 @@ def wrong_usage(text: str, ctx: click.Context | None = None) -> click.UsageError
     return click.UsageError(said, ctx)
 
 
-def _broken(text: str, whole: Iterable[str]) -> str:
+def _broken(text: str, whole: Iterable[str], hang: int = _INDENT) -> str:
     for path in filter(None, whole):
         text = text.replace(path, path.replace(" ", _STAYS))
     bare = text.lstrip(" ")
@@ -44,7 +47,7 @@ def _broken(text: str, whole: Iterable[str]) -> str:
         bare,
         width=max(_NARROWEST, shutil.get_terminal_size().columns),
         initial_indent=indent,
-        subsequent_indent=indent + " " * _INDENT,
+        subsequent_indent=indent + " " * hang,
         break_long_words=False,
         break_on_hyphens=False,
     )
