@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from pi_intent.around import Disk
 from pi_intent.errors import CredentialError
-from pi_intent.gates.artifacts import Unredeemed, listed, redeem
+from pi_intent.gates.artifacts import Store, Unredeemed, listed, redeem
 from pi_intent.gates.capabilities import Governed, Permit
 from pi_intent.gates.check_in import CheckIn
 from pi_intent.gates.configured import Gated
@@ -21,13 +22,38 @@ from pi_intent.gates.misfits import misfit
 from pi_intent.gates.question import Asker
 from pi_intent.gates.situation import Situation
 from pi_intent.settings import Settings, ToolSettings, project_root
-from pi_intent.types import JSONObject
+from pi_intent.types import Host, JSONObject
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from pi_intent.pipeline import OpenCall
-    from pi_intent.runtime import SessionRuntime
+    from pi_intent.pipeline import OpenCall, Pipeline
+
+
+class Session(Protocol):
+    """What gates know of the session that they stand in.
+
+    `artifacts` is what its tools have stored, None where nothing is; `digest` names bytes in its ledger; `learn`
+    keeps texts out of everything that leaves the process; `tell_once` shows a person a sentence.
+    """
+
+    @property
+    def pipeline(self) -> Pipeline: ...
+
+    @property
+    def cwd(self) -> Path: ...
+
+    @property
+    def host(self) -> Host: ...
+
+    @property
+    def artifacts(self) -> Store | None: ...
+
+    def digest(self, data: bytes) -> str: ...
+
+    def learn(self, secrets: Iterable[str]) -> None: ...
+
+    def tell_once(self, message: str) -> None: ...
 
 
 class Admitted(NamedTuple):
@@ -50,23 +76,23 @@ class Gates:
 
     def __init__(
         self,
-        runtime: SessionRuntime,
+        session: Session,
         turn: Callable[[], AbstractAsyncContextManager[Any]],
         fetch: Callable[[tuple[Credential, ...]], Awaitable[dict[str, str]]] | None = None,
         *,
         memory: Memory | None = None,
     ) -> None:
-        self._runtime = runtime
+        self._session = session
         self._fetch = fetch
         memory = Memory() if memory is None else memory
-        runtime.pipeline.sinks.subscribe(memory.history.apply)
+        session.pipeline.sinks.subscribe(memory.history.apply)
         self.check_in = CheckIn(
-            texts=runtime.pipeline.texts,
-            around=Disk(runtime.cwd),
+            texts=session.pipeline.texts,
+            around=Disk(session.cwd),
             memory=memory,
             declared=PROCESS,
             turn=turn(),
-            digest=runtime.digest,
+            digest=session.digest,
         )
 
     async def admit(
@@ -88,7 +114,7 @@ class Gates:
         `parameters` is the tool's schema where only the tool itself checks its arguments; `filled` are those of it
         that are filled in later.
         """
-        start, runtime = opened.start, self._runtime
+        start, session = opened.start, self._session
         if chosen.wants:  # first: whoever decides on the call decides on the text itself
             arguments = self._redeemed(opened, arguments, dict(chosen.wants))
         gated = gated_by(settings, chosen)
@@ -97,9 +123,9 @@ class Gates:
         situation = Situation(
             tool_name=start.tool_name,
             tool_source=start.tool_source,
-            cwd=str(runtime.cwd),
-            project=str(project_root(runtime.cwd)),
-            host=runtime.host,
+            cwd=str(session.cwd),
+            project=str(project_root(session.cwd)),
+            host=session.host,
             session_id=start.session_id,
             agent_id=start.agent_id,
             model=start.model,
@@ -109,7 +135,7 @@ class Gates:
         return await self._with_credentials(opened, arguments, settings, chosen)
 
     def _redeemed(self, opened: OpenCall, arguments: JSONObject, wanted: dict[str, str]) -> JSONObject:
-        store = self._runtime.artifacts
+        store = self._session.artifacts
         try:
             return redeem(wanted, arguments, store)
         except Unredeemed as refusal:
@@ -132,9 +158,9 @@ class Gates:
         try:
             given = await self._fetch(needed)
         except CredentialError as error:
-            self._runtime.tell_once(str(error))
+            self._session.tell_once(str(error))
             raise self.check_in.refused(opened, "credential", name=str(error).split()[2]) from None
-        self._runtime.learn(given.values())
+        self._session.learn(given.values())
         return Admitted(arguments, given, {credential.variable: given[credential.name] for credential in needed})
 
 

@@ -158,6 +158,8 @@ class Scenario:
     """Tools that are listed twice, so that each schema may be the one or the other."""
     asks: bool = False
     """Whether the proxy has reason to ask the server for its tools itself."""
+    settings: str = ""
+    """The text of the person's own file of settings."""
     lists: tuple[str, ...] = ('"id":"list',)
     """What stands in the answers to the client's own requests for lists of tools."""
 
@@ -194,6 +196,10 @@ def hold(scenario: Scenario, folder: Path, *, wrapped: bool) -> Run:
     project, record = folder / "project", folder / "record"
     project.mkdir(parents=True, exist_ok=True)
     record.write_bytes(b"")
+    if scenario.settings:
+        config = folder / ".config" / "pi-intent" / "config.toml"
+        config.parent.mkdir(parents=True, exist_ok=True)
+        config.write_text(scenario.settings)
     command = scenario.command or server_command(scenario.options, Path("../record"))
     if wrapped:
         command = wrapped_command(command, *scenario.wrap)

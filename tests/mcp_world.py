@@ -152,6 +152,14 @@ class Desk:
             out, errors = process.communicate(timeout=SECONDS)
         return subprocess.CompletedProcess(command, process.returncode, out, errors)
 
+    def ask_sdk(self, *tasks: dict[str, Any]) -> list[Any]:
+        """Let the Python SDK's client carry out tasks, as `sdk_client.py` reads and answers them."""
+        script = Path(__file__).parent / "hosts" / "mcp" / "world" / "sdk_client.py"
+        done = self.run([str(self.world.python), str(script), json.dumps(tasks)])
+        assert done.returncode == 0, done.stderr
+        answers: list[Any] = json.loads(done.stdout)
+        return answers
+
     def reached(self, server: Server) -> list[Any]:
         """The parameters of the calls that came through to a server that is recorded."""
         record = self._record(server)

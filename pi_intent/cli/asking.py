@@ -6,16 +6,16 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import get_args
 
 import click
 
-from pi_intent.cli.moments import SINCE_EXAMPLES, read_since, stated
+from pi_intent.cli.moments import since
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.index import Filter, Index, Outcome
+from pi_intent.render.moments import Moments
 from pi_intent.types import Status
 
 OUTCOMES: tuple[Outcome, ...] = (*get_args(Status), "running", "open")
@@ -45,7 +45,7 @@ class Asked:
             tool=_tool_filter(self.tools) if self.tools else None,
             path=path_filter(self.paths, Path.cwd(), project) if self.paths else None,
             outcomes=chosen & FAILED or FAILED if self.failed else chosen,
-            since=None if self.since is None else _since(self.since),
+            since=None if self.since is None else since(self.since),
             grep=None if self.grep is None else _expression(self.grep),
         )
 
@@ -83,9 +83,11 @@ def _instead(index: Index, alone: Asked) -> str:
         more = f" and {len(names) - _MOST_TOLD} more" if len(names) > _MOST_TOLD else ""
         return f"the tools here are {', '.join(printable(name) for name in names[:_MOST_TOLD])}{more}"
     if alone.since is not None:
-        return f"the last one began at {printable(index.latest_time(), width=40)}"
+        return f"the last one began on {Moments().told(index.latest_time())}"
     if alone.paths:
         return 'a name alone is found in every folder, a folder with all that is below it, and a glob such as "*.py"'
+    if alone.grep is not None and "\n" in alone.grep:
+        return 'no line feed stands in what is searched: put a space for it, or " ⏎ " in a command'
     if alone.grep is not None:
         return "it is looked for in intents, rationales, targets, outcomes, facts and errors: try less of it"
     counts = {outcome: sum(index.counts(Filter(outcomes=frozenset({outcome}))).values()) for outcome in OUTCOMES}
@@ -139,14 +141,6 @@ def _forms(pattern: str, cwd: Path, project: Path | None) -> set[str]:
         if not relative.startswith("..") and relative != ".":
             forms.add(relative)
     return forms
-
-
-def _since(text: str) -> str:
-    moment = read_since(text, datetime.now(UTC))
-    if moment is None:
-        shown = printable(text, width=60)
-        raise click.BadParameter(f"{shown!r} is no time; it can be {SINCE_EXAMPLES}.", param_hint="--since")
-    return stated(moment)
 
 
 def _expression(text: str) -> str:

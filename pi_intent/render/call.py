@@ -11,6 +11,7 @@ from pi_intent.labels.printable import printable, printable_block
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.record import stated_and_true_hash
+from pi_intent.render.moments import Moments
 from pi_intent.render.timeline import Line, aim, ending, noted, short_id, stated
 from pi_intent.types import JSONObject
 
@@ -37,6 +38,7 @@ def call_lines(
 ) -> Iterator[Line]:
     """Yield the lines on a call. `before` and `after` are the other calls of its message, in order."""
     begun, done = call.call, call.done
+    moments = Moments()
     missing = (("the record of its beginning is missing", "italic"),)
     yield Line(missing if begun is None else stated(begun, _WHOLE), lead=None)
     if begun is not None and begun.rationale:
@@ -54,11 +56,11 @@ def call_lines(
             yield from _card(begun.tool, done.ran_args)
     if done is not None:
         yield from _section("What came of it")
-        yield from _came(done)
+        yield from _came(done, moments)
     yield from _section("The call")
     yield from _fact("id", call.id)
     if begun is not None:
-        yield from _about(begun)
+        yield from _about(begun, moments)
     for kind, name, line, raw in places:
         yield from _fact(kind, f"{name}, line {line}: {_hash_of(raw)}")
     if before or after:
@@ -78,11 +80,11 @@ def _fact(name: str, text: str) -> Iterator[Line]:
         yield Line(((f"  {name.ljust(_NAMES)}", "dim"), (shown, "")), lead=None)
 
 
-def _about(begun: CallEntry) -> Iterator[Line]:
+def _about(begun: CallEntry, moments: Moments) -> Iterator[Line]:
     source = "the host itself" if begun.tool_source is None else begun.tool_source
     facts = {
         "session": begun.session,
-        "began": begun.ts,
+        "began": moments.told(begun.ts, exactly=True),
         "tool": f"{begun.tool}, of {source}",
         "who": f"{begun.agent} in {begun.host}" + ("" if begun.model is None else f", model {begun.model}"),
         "turn": f"{begun.turn}, message {begun.group}, number {begun.seq} of the session",
@@ -99,12 +101,12 @@ def _about(begun: CallEntry) -> Iterator[Line]:
         yield from _fact(name, text)
 
 
-def _came(done: DoneEntry) -> Iterator[Line]:
+def _came(done: DoneEntry, moments: Moments) -> Iterator[Line]:
     size = f"{done.bytes_out} bytes to the model"
     if done.bytes_in is not None:
         size += f", {done.bytes_in} bytes of arguments"
     facts = {
-        "ended": done.ts,
+        "ended": moments.told(done.ts, exactly=True),
         "codes": ", ".join(done.codes),
         "facts": done.facts or "",
         "outcome": done.outcome or "",

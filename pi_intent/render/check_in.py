@@ -59,8 +59,10 @@ def _action(question: Question, width: int) -> Iterator[str]:
 
 
 def _drawn(question: Question, width: int) -> Iterator[str]:
-    arguments = question.arguments
-    card = call_card(question.situation.tool_name, arguments)
+    arguments, name = question.arguments, question.situation.tool_name
+    card = call_card(name, arguments)
+    if question.situation.host == "mcp":  # what its `write` or `edit` does with which argument, only its server knows
+        card = GenericCard(title=name, kind="other", raw_input=arguments)
     shown = set()
     match card:
         case TerminalCard(title=command):

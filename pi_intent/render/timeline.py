@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, tzinfo
+from datetime import date, tzinfo
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.calls import UNKNOWN, LedgerCall
 from pi_intent.ledger.entries import CallEntry, DoneEntry
+from pi_intent.render.moments import Moments, day
 from pi_intent.render.sessions import SessionCalls
 from pi_intent.types import JSONObject, Status
 
@@ -90,21 +91,26 @@ def timeline(
 
     `notes` are the quality notes by the id of the call.
     """
+    moments = Moments(zone)
     for number, group in enumerate(groups):
         if number:
             yield Line(lead=None)
-        moments = [_moment(call.ts, zone) for call in group.calls]
-        began = _moment(group.entry.ts, zone) if group.entry is not None else moments[0]
-        yield from _heading(group, began)
-        day = began.date() if began is not None else None
-        message = _message(group.calls[0])
-        for call, moment in zip(group.calls, moments, strict=True):
-            if _message(call) != message:
-                message = _message(call)
+        today: date | None = None
+        message: str | None = None
+        for call in group.calls:
+            moment = moments.local(call.ts)
+            if message is None:
+                began = moment if group.entry is None else moments.local(group.entry.ts)
+                told = "" if began is None else f"{day(began)} {began:%H:%M}{moments.zone(began)}"
+                yield from _heading(group, told)
+                today = began.date() if began is not None else None
+            elif _message(call) != message:
                 yield Line(lead=None)
-            if moment is not None and moment.date() != day:
-                day = moment.date()
-                yield _line(_date(day), "dim", lead=None)
+            message = _message(call)
+            zone_now = "" if moment is None else moments.zone(moment)
+            if moment is not None and (zone_now or moment.date() != today):
+                today = moment.date()
+                yield _line(day(moment) + zone_now, "dim", lead=None)
             yield from _call(call, "--:--:--" if moment is None else moment.strftime(_TIME), label)
             yield from noted(notes.get(call.id, ()))
 
@@ -128,16 +134,15 @@ def _line(text: str, style: str = "", *, lead: str | None = "", cut: bool = Fals
     return Line(((text, style),), lead, cut)
 
 
-def _heading(group: SessionCalls, began: datetime | None) -> Iterator[Line]:
+def _heading(group: SessionCalls, began: str) -> Iterator[Line]:
     name = "calls of an unknown session" if group.session == UNKNOWN else f"session {_safe(group.session)}"
     yield _line(name, "bold", lead=None)
     entry = group.entry
-    count = len(group.calls) + group.omitted
+    count = group.shown + group.omitted
     facts = [
         "" if entry is None else _safe(f"{entry.host} {entry.host_version or ''}"),
-        "" if began is None else f"{_date(began.date())} {began:%H:%M}",
-        f"{count} call{'' if count == 1 else 's'}"
-        + (f", the last {len(group.calls)} shown" if group.omitted else ""),
+        began,
+        f"{count} call{'' if count == 1 else 's'}" + (f", the last {group.shown} shown" if group.omitted else ""),
         "" if entry is None else _safe(entry.cwd),
     ]
     yield _joined(facts, "dim", lead=None)
@@ -223,17 +228,6 @@ def _joined(parts: Iterable[str], style: str, *, lead: str | None = "") -> Line:
 
 def _safe(text: str) -> str:
     return printable(text, width=_UNCUT)
-
-
-def _moment(ts: str, zone: tzinfo | None) -> datetime | None:
-    try:
-        return datetime.fromisoformat(ts).astimezone(zone)
-    except (ValueError, OverflowError, OSError):  # written by somebody else
-        return None
-
-
-def _date(day: date) -> str:
-    return f"{day:%a} {day.isoformat()}"
 
 
 def folded(console: Console, lines: Iterable[Line]) -> Iterator[Text]:

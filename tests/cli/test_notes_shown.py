@@ -77,6 +77,20 @@ def test_a_long_session_waits_for_its_notes_to_be_asked_for(project: Path, monke
     assert noting.AT_ONCE > 1
 
 
+def test_one_call_of_a_long_session_waits_for_its_notes_too(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(project, [HONEST, DRIFT])
+    call = f"s{1:025}"
+    told = "no notes were taken, as its session has 2 calls; --notes takes them"
+    assert told not in run("show", call)
+    monkeypatch.setattr("pi_intent.cli.show.FOR_ONE", 1)
+    assert run("show", call).splitlines()[-1] == told
+    assert "note:" not in run("show", call)
+    assert "note: drift: " in run("show", call, "--notes")
+    assert told not in run("show", call, "--notes") + run("show", call, "--no-notes")
+    assert [json.loads(run("show", call, "--json", *more))["notes"] for more in ([], ["--no-notes"])] == [None, None]
+    assert [note["kind"] for note in json.loads(run("show", call, "--json", "--notes"))["notes"]] == ["drift"]
+
+
 def test_what_a_note_quotes_controls_no_terminal(project: Path) -> None:
     write(project, [("Read \x1b]0;owned\x07 the \x1b[31mconfig", "rm -rf ~")])
     assert not set(run("log")) & set("\x1b\x07")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from indexed_ledger import Ledger, answers
 from pi_intent.events import FileChange
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.entries import CallEntry, DoneEntry, parse_entry, reread_call, reread_done
-from pi_intent.ledger.index import Filter, open_index
+from pi_intent.ledger.index import Filter, Stretch, open_index
 from pi_intent.ledger.index.place import NAME
 
 
@@ -23,7 +25,18 @@ def fits(**asked: Any) -> Callable[[Path], list[str]]:
             wanted = Filter(**asked)
             calls = [call.id for call in index.calls(wanted)]
             assert sum(index.counts(wanted).values()) == len(calls)
-            assert [call.id for call in index.calls(wanted, limit=3)] == calls[-3:]
+            last = index.last(wanted, 3)
+            assert [call.id for call in index.calls(wanted, within=last)] == calls[-3:]
+            shown = index.counts(wanted, within=last)
+            of_each = [
+                [call.id for call in index.calls(wanted, within=replace(last, session=session))] for session in shown
+            ]
+            assert [len(ids) for ids in of_each] == [*shown.values()]
+            assert [ids[-1] for ids in of_each] == sorted(ids[-1] for ids in of_each)
+            assert sorted(chain.from_iterable(of_each)) == calls[-3:]
+            if last.start is not None:
+                before = Stretch(stop=last.start)
+                assert [call.id for call in index.calls(wanted, within=before)] == calls[:-3]
             assert [call.id for call in index.past(wanted)] == calls
             return calls
 
@@ -83,6 +96,9 @@ def told(tmp_path: Path) -> Path:
         ({"grep": r"g\s+p"}, ""),
         ({"grep": ""}, "ABCD"),
         ({"grep": "^$"}, ""),
+        ({"grep": "übung\na log"}, ""),
+        ({"grep": "Attempts\n"}, ""),
+        ({"grep": "(übung)\na"}, ""),
         ({"grep": "verify", "session": "t", "outcomes": frozenset({"open"})}, "D"),
         ({"grep": "verify", "tool": lambda name, source: name == "edit"}, ""),
     ],

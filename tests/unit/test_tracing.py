@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -330,17 +333,65 @@ async def test_where_nothing_receives_spans_it_is_said_once_and_calls_go_on(sess
 
 
 async def test_an_endpoint_that_refuses_is_said_once_and_costs_no_call(
-    sessions: Sessions, received: Receiver, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    sessions: Sessions, received: Receiver, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    received.answer = 403
     runtime = await sessions.start()
-    for _ in range(3):
+    for received.answer in (403, 404, 403):
         opened(runtime).settle(OK)
         own_provider.the_provider().flush()
     runtime.close()
-    assert sessions.told == ["spans could not be sent to the OTLP endpoint that is set"]
+    assert sessions.told == [undelivered(received.url, "it answers 403")]
     assert [span.done.status for span in _kept(sessions)] == ["ok"] * 3
     assert capfd.readouterr() == ("", "")
+
+
+def undelivered(url: str, why: str) -> str:
+    return f"tracing: spans do not reach {url}/v1/traces ({why}) and are dropped until they do; the calls go on"
+
+
+async def test_it_is_said_while_the_session_has_nothing_to_do(
+    sessions: Sessions, received: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")  # milliseconds
+    received.answer = 403
+    runtime = await sessions.start()
+    told, threads = asyncio.Event(), []
+
+    def tell(sentence: str) -> None:
+        sessions.told.append(sentence)
+        threads.append(threading.current_thread())
+        told.set()
+
+    runtime.tell = tell
+    opened(runtime).settle(OK)
+    await asyncio.wait_for(told.wait(), 20)
+    assert sessions.told == [undelivered(received.url, "it answers 403")]
+    assert threads == [threading.main_thread()]  # a host's screen is not for other threads
+    runtime.close()
+
+
+async def test_a_session_that_begins_later_is_told_as_well(sessions: Sessions, received: Receiver) -> None:
+    received.answer = 403
+    first = await sessions.start()
+    opened(first).settle(OK)
+    own_provider.the_provider().flush()
+    second = await sessions.start("s-2")
+    assert sessions.told == [undelivered(received.url, "it answers 403")] * 2
+    first.close()
+    second.close()
+
+
+async def test_the_end_says_how_many_spans_were_lost(sessions: Sessions, received: Receiver) -> None:
+    runtime = await sessions.start()
+    for received.answer in (403, 200, 200):
+        opened(runtime).settle(OK)
+        own_provider.the_provider().flush()
+    runtime.close()  # and with it the span of the session
+    assert own_provider.the_provider().end() == (
+        f"tracing: 1 of 4 spans did not reach {received.url}/v1/traces; "
+        '"pi-intent export otel" sends again what the ledger has of them'
+    )
+    assert len(received.spans) == 3
 
 
 def _kept(sessions: Sessions) -> list[Any]:
@@ -411,14 +462,36 @@ def test_without_the_extra_it_is_one_sentence_and_the_session_goes_on(
     assert received.paths == []
 
 
-def test_an_endpoint_that_is_gone_does_not_keep_the_process_from_ending(project: Path) -> None:
+def test_an_endpoint_that_is_gone_is_said_and_does_not_keep_the_process_from_ending(project: Path) -> None:
     began = time.monotonic()
     done = in_a_process(
         f"os.chdir({str(project)!r})" + SESSION + "asyncio.run(main(True))",
         OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9",
     )
-    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
+    assert (done.stdout, done.returncode) == (
+        f"told {undelivered('http://127.0.0.1:9', 'nobody listens there')}\n",
+        0,
+    )
+    assert done.stderr == (
+        "pi-intent: tracing: 2 of 2 spans did not reach http://127.0.0.1:9/v1/traces; "
+        '"pi-intent export otel" sends again what the ledger has of them\n'
+    )
     assert time.monotonic() - began < 10
+
+
+def test_an_endpoint_that_never_answers_is_not_waited_for_at_the_end(project: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:  # connections are taken, and nothing is ever said
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        shorter = "\nfrom pi_intent.tracing import own_provider\nown_provider._PATIENCE_AT_THE_END = 0.3"
+        began = time.monotonic()
+        done = in_a_process(
+            f"os.chdir({str(project)!r}){shorter}{SESSION}asyncio.run(main(True))",
+            OTEL_EXPORTER_OTLP_ENDPOINT=url,
+            OTEL_EXPORTER_OTLP_TIMEOUT="60",
+        )
+    assert (done.stdout, done.returncode) == ("", 0)
+    assert done.stderr.startswith(f"pi-intent: tracing: 2 of 2 spans did not reach {url}/v1/traces; ")
+    assert time.monotonic() - began < 20  # what the library itself would wait is 30
 
 
 # The pure part
@@ -486,11 +559,25 @@ def test_the_standard_variable_says_whether_texts_are_told(value: str, on: bool)
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": " "}, "no OTEL_EXPORTER_OTLP_ENDPOINT is set"),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x"}, None),
         ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://x"}, None),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}, "OTEL_SDK_DISABLED is set"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "true"}, "OTEL_SDK_DISABLED is true"),
         ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "none"}, "OTEL_TRACES_EXPORTER is none"),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_SDK_DISABLED": "1"}, None),  # only "true" is
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "console, OTLP"}, None),
+        (
+            {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_TRACES_EXPORTER": "console,\x1b[2Jzipkin"},
+            "OTEL_TRACES_EXPORTER is console,zipkin",
+        ),
         (
             {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://x", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"},
-            "pi-intent sends over http/protobuf, and OTEL_EXPORTER_OTLP_PROTOCOL asks for another protocol",
+            "OTEL_EXPORTER_OTLP_PROTOCOL is grpc and pi-intent sends http/protobuf alone",
+        ),
+        (
+            {
+                "OTEL_EXPORTER_OTLP_ENDPOINT": "http://x",
+                "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
+                "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "HTTP/protobuf",
+            },
+            None,
         ),
     ],
 )

@@ -19,6 +19,12 @@ def error_answer(raw_id: str, code: int, why: str) -> str:
     return f'{{"jsonrpc":"2.0","id":{raw_id},"error":{{"code":{code},"message":{dumped(why)}}}}}'
 
 
+def is_of_results(params: dict[str, Any]) -> bool:
+    """Whether a request is of 2026-07-28 or later, as each then says of itself: servers ask in results alone."""
+    meta = params.get("_meta")
+    return isinstance(meta, dict) and _VERSION in meta
+
+
 def refusal(raw_id: str, params: dict[str, Any], why: str) -> str:
     """Answer a call that is refused: as a failed result, because a model sees those and no errors (SEP-1303).
 
@@ -26,8 +32,7 @@ def refusal(raw_id: str, params: dict[str, Any], why: str) -> str:
     """
     if "task" in params:
         return error_answer(raw_id, INVALID_PARAMS, why)
-    meta = params.get("_meta")
-    # From 2026-07-28 on, which each request then says of itself, a result says whether it is one.
-    kind = '"resultType":"complete",' if isinstance(meta, dict) and _VERSION in meta else ""
+    # From 2026-07-28 on a result says whether it is one.
+    kind = '"resultType":"complete",' if is_of_results(params) else ""
     content = f'[{{"type":"text","text":{dumped(why)}}}]'
     return f'{{"jsonrpc":"2.0","id":{raw_id},"result":{{{kind}"content":{content},"isError":true}}}}'

@@ -34,14 +34,14 @@ class ServerPolicy:
         self._server = server
         # The command line goes before what the person has set in general; rules for single tools, which are more
         # specific, and the project's floors go before it.
-        self._settings = replace(loaded.settings, policy=options.policy or loaded.settings.policy)
+        self.settings = replace(loaded.settings, policy=options.policy or loaded.settings.policy)
         # Of a tool that is left alone only the project may ask something; what else is set for it holds.
         tools = tuple(replace(rule, policy=None) for rule in loaded.settings.tools)
         self._alone = replace(loaded.settings, policy="omit", tools=tools)
 
     def settings_for(self, tool_name: str) -> ToolSettings:
         """Return what holds for a tool of this server."""
-        chosen = self._settings if self._is_asked(tool_name) else self._alone
+        chosen = self.settings if self._is_asked(tool_name) else self._alone
         return chosen.for_tool(tool_name, tool_source=self._server, watched=False, profile="full")
 
     def tell_unmatched(self, tool_names: Iterable[str]) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pi_intent.contract.texts import ModelTexts
-from pi_intent.errors import IntentRejected, LedgerError
+from pi_intent.errors import CallDenied, IntentRejected, LedgerError
 from pi_intent.hosts.mcp import wire
 from pi_intent.hosts.mcp.ambiguous import CALL, ambiguity
 from pi_intent.hosts.mcp.answers import (
@@ -20,17 +20,22 @@ from pi_intent.hosts.mcp.answers import (
     INVALID_REQUEST,
     PARSE_ERROR,
     error_answer,
+    is_of_results,
     refusal,
 )
 from pi_intent.hosts.mcp.calls import Calls, client_call_id, client_name
 from pi_intent.hosts.mcp.ends import CANCELLED, INTERRUPTED, Ends
 from pi_intent.hosts.mcp.replies import Afterwards, Replies
 from pi_intent.hosts.mcp.requests import Asked, Requests, asked_by
+from pi_intent.hosts.mcp.sent import SentCall
 from pi_intent.hosts.mcp.stripping import stripped
 from pi_intent.hosts.mcp.tools import KnownTool, Tools
 from pi_intent.hosts.mcp.unlisted import Unlisted, is_call
 from pi_intent.hosts.mcp.wire import Cut, Unreadable
 from pi_intent.pipeline import OpenCall
+
+if TYPE_CHECKING:
+    from pi_intent.hosts.mcp.holding import Holding, Outcome
 
 _NOT_PASSED_ON = "pi-intent did not pass this on"
 
@@ -48,7 +53,7 @@ class Proxy:
 
     `to_client` and `to_server` take whole lines; `tell` shows a person a sentence; `on_hello` is told once, by the
     first request, who the client says it is; `own_id` begins the ids of our own requests and is used by nobody else;
-    `clock` gives monotonic seconds.
+    `clock` gives monotonic seconds; `holding` holds calls up that a person must approve, None where nobody is asked.
     """
 
     def __init__(
@@ -63,6 +68,7 @@ class Proxy:
         on_hello: Callable[[str | None], None],
         own_id: str,
         clock: Callable[[], float],
+        holding: Holding | None = None,
     ) -> None:
         self._tools = tools
         self._calls = calls
@@ -71,6 +77,7 @@ class Proxy:
         self._to_server = to_server
         self._tell = tell
         self._on_hello: Callable[[str | None], None] | None = on_hello
+        self._holding = holding
         self._requests = Requests()
         self._ends = Ends()
         self._unlisted = Unlisted(tools=tools, requests=self._requests, send=to_server, own_id=own_id, clock=clock)
@@ -97,6 +104,11 @@ class Proxy:
         """Let what waits for a list go its way without one."""
         for line in self._unlisted.let_go():
             self._take(line, may_wait=False)
+
+    def hang_up(self) -> None:
+        """The client or the server has gone: nobody can be asked, and no call that waits for that will run."""
+        if self._holding is not None:
+            self._carry_out(self._holding.hang_up())
 
     def from_client(self, line: bytes) -> None:
         """Take a line of the client's."""
@@ -188,6 +200,9 @@ class Proxy:
             raise _Refused(error_answer("null", INVALID_REQUEST, f"{_NOT_PASSED_ON}: a batch inside a batch"))
         if not isinstance(message, dict):
             return []
+        if self._holding is not None and "method" not in message and self._holding.is_own(message.get("id")):
+            self._carry_out(self._holding.answered(message))
+            raise _Refused(None)
         if (why := ambiguity(message)) is not None:
             raise _Refused(_error(text, start, message, INVALID_REQUEST, f"{_NOT_PASSED_ON}: {why}"))
         if "method" not in message:
@@ -196,6 +211,8 @@ class Proxy:
         if self._on_hello is not None and "id" in message:
             hello, self._on_hello = self._on_hello, None
             hello(client_name(params))
+        if self._holding is not None and method == "initialize":
+            self._holding.greeted(params)
         if method == CALL:
             return self._called(text, start, message)
         if "id" in message:
@@ -223,15 +240,56 @@ class Proxy:
                 why = self._texts.rejections["unlisted"].format(tool=name[:40])
                 self._calls.refuse(tool, arguments, call_id, why)
                 raise self._refusal(text, start, message, why)
-        cuts = stripped(text, start, tool, arguments)
-        try:
-            opened = self._resumed(tool, params) or self._calls.open(tool, arguments, call_id)
-        except (IntentRejected, LedgerError) as error:
-            raise self._refusal(text, start, message, str(error)) from error
-        if "id" in message:
+        sent = SentCall(text, start, message, stripped(text, start, tool, arguments))
+        opened = None
+        if self._holding is not None and self._holding.is_own(params.get("requestState")):
+            sent = self._sent_again(self._holding, tool, sent)
+        else:
+            opened = self._resumed(tool, params)
+        if opened is None:
+            opened = self._opened(tool, sent, call_id)
+        if sent.has_id:
             self._expect(message["id"], Asked("call", opened))
             self._calls.expect(opened)
-        return cuts
+        return sent.cuts
+
+    def _opened(self, tool: KnownTool, sent: SentCall, call_id: str) -> OpenCall:
+        """Return a call that goes on. Raises `_Refused` for one that does not, or not yet."""
+        try:
+            opened = self._calls.open(tool, sent.params.get("arguments"), call_id)
+            if self._holding is None or self._holding.admit(opened, tool, sent):
+                return opened
+        except (IntentRejected, CallDenied, LedgerError) as error:
+            raise self._refusal(sent.text, sent.start, sent.message, str(error)) from error
+        if not is_of_results(sent.params):  # otherwise it may never be sent again
+            self._calls.expect(opened)
+        raise _Refused(None)
+
+    def _sent_again(self, holding: Holding, tool: KnownTool, sent: SentCall) -> SentCall:
+        """Take a call that is sent again with what a person said of it; the server is told nothing of that.
+
+        Returns it as a new one where it is not the call that was asked about. Raises `_Refused` otherwise.
+        """
+        sent = sent.with_answers(holding.first_answers(sent.params["requestState"]))
+        call = self._calls.read(tool, sent.params.get("arguments"))
+        outcomes = holding.sent_again(sent, None if call is None else call.arguments)
+        if outcomes is None:
+            return sent
+        self._carry_out(outcomes)
+        raise _Refused(None)
+
+    def _carry_out(self, outcomes: list[Outcome]) -> None:
+        """Do what was decided about calls that were held up."""
+        for held, kind, why in outcomes:
+            sent = held.sent
+            if kind == "run":
+                self._expect(sent.message["id"], Asked("call", held.opened))
+                self._calls.expect(held.opened)
+                self._to_server(sent.line)
+                continue
+            self._calls.answered(held.opened)
+            if kind == "refuse":
+                self._answer(refusal(sent.raw_id, sent.params, why))
 
     def _resumed(self, tool: KnownTool, params: dict[str, Any]) -> OpenCall | None:
         """Return the call that these parameters send again, with what a person said."""
@@ -255,6 +313,8 @@ class Proxy:
     def _cancelled(self, request_id: object) -> None:
         if request_id is not None:
             self._unlisted.call_off(request_id)
+        if self._holding is not None:
+            self._carry_out(self._holding.cancelled(request_id))
         asked = self._requests.take(request_id)
         if asked is not None and asked.opened is not None:
             self._calls.answered(asked.opened)

@@ -179,6 +179,7 @@ class Pump:
         try:
             self._run(Lines(self.proxy.from_client), Lines(self.proxy.from_server))
         finally:
+            self.proxy.hang_up()
             self._client.give_back()
 
     def _run(self, client: Lines, server: Lines) -> None:
@@ -281,6 +282,8 @@ class Pump:
         listens = self._input_ended or self._server.is_open
         if not hears or not listens:
             self._client_writes = False  # nobody is there to ask, or to be asked
+        if not self._client_writes:
+            self.proxy.hang_up()
         if not self._client_writes and not (hears and listens and (self._server.size or self.proxy.holds_lines)):
             if not self._input_ended:
                 self._input_ended = True

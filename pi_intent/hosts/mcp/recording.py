@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,9 +16,12 @@ from pi_intent.ids import ulid
 from pi_intent.ledger.absent import NoLedger, could_not_be_opened, then
 from pi_intent.pipeline import Pipeline
 from pi_intent.sinks import PROCESS, FanOut
+from pi_intent.types import Host
 
 if TYPE_CHECKING:
+    from pi_intent.gates.artifacts import Store
     from pi_intent.ledger.journal import SessionJournal
+    from pi_intent.ledger.keys import Digester
     from pi_intent.redaction import Redactor
     from pi_intent.tracing.live import Tracing
 
@@ -46,10 +49,15 @@ class Recording:
         self._environ = environ
         self._strict = strict
         self._tell = tell
-        self._session = _new_id()
-        self._pipeline = Pipeline(
-            session_id=self._session,
-            host="mcp",
+        self.host: Host = "mcp"
+        self.artifacts: Store | None = None
+        """What tools have stored: nothing, as calls are passed on in the client's own words."""
+        self.cwd = Path("/")
+        with suppress(OSError):  # it is gone
+            self.cwd = Path(os.getcwd())
+        self.pipeline = Pipeline(
+            session_id=_new_id(),
+            host=self.host,
             texts=texts,
             sinks=FanOut(on_problem=tell, wider=PROCESS),
             clock=time.monotonic_ns,
@@ -58,6 +66,8 @@ class Recording:
         self._traced = traced
         self._tracing: Tracing | None = None
         self._journal: SessionJournal | None = None
+        self._digester: Digester | None = None
+        self._said: set[str] = set()
         self._reason = ""
         """Why there is no ledger."""
         self._finding: threading.Thread | None = None
@@ -73,14 +83,33 @@ class Recording:
                 self._find(client)
                 self._finding = threading.Thread()
 
-    def pipeline(self) -> Pipeline:
+    def ready(self) -> Pipeline:
         """Return the pipeline, ready for calls."""
-        if self._pipeline.journal is None:
+        if self.pipeline.journal is None:
             self.begin(None)
             if self._finding is not None and self._finding.ident is not None:
                 self._finding.join()
-            self._pipeline.journal = self._journal or NoLedger(self._reason, self._strict)
-        return self._pipeline
+            self.pipeline.journal = self._journal or NoLedger(self._reason, self._strict)
+        return self.pipeline
+
+    def digest(self, data: bytes) -> str:
+        """Return what names these bytes in the ledger; without one, what nobody else can compute either."""
+        if self._digester is None:
+            from pi_intent.ledger.keys import Digester  # only for those who are asked about calls
+
+            self._digester = Digester(os.urandom(32)) if self._journal is None else self._journal.digester
+        return self._digester.digest(data)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Keep these texts out of the ledger from now on."""
+        if self._journal is not None:
+            self._journal.learn(tuple(secrets))
+
+    def tell_once(self, message: str) -> None:
+        """Show a person a sentence that they have not been shown."""
+        if message not in self._said:
+            self._said.add(message)
+            self._tell(message)
 
     def sync(self) -> None:
         """Have the disk take what was written, in a thread, unless one is at it."""
@@ -92,7 +121,7 @@ class Recording:
 
     def close(self) -> None:
         """End what is still open as interrupted, and give the ledger back."""
-        self._pipeline.settle_all("interrupted")
+        self.pipeline.settle_all("interrupted")
         if self._journal is not None:
             self._journal.close()
         if self._tracing is not None:
@@ -116,7 +145,7 @@ class Recording:
 
         self._tracing = Tracing.open(redactor, self._environ, self._tell)
         if self._tracing is not None:
-            self._pipeline.sinks.subscribe(self._tracing.publish)
+            self.pipeline.sinks.subscribe(self._tracing.publish)
 
     def _found(self, client: str | None) -> SessionJournal:
         # Here and not above: what the ledger takes to load would stand between a client and its first answer.
@@ -124,14 +153,16 @@ class Recording:
         from pi_intent.ledger.location import find_ledger
         from pi_intent.ledger.record import SessionInfo
 
-        cwd = "/"
-        with suppress(OSError):  # it is gone
-            cwd = os.getcwd()
         info = SessionInfo(
-            session=self._session, host="mcp", host_version=client, agent="main", cwd=cwd, version=__version__
+            session=self.pipeline.session_id,
+            host=self.host,
+            host_version=client,
+            agent="main",
+            cwd=str(self.cwd),
+            version=__version__,
         )
         return SessionJournal(
-            find_ledger(Path(cwd), self._environ),
+            find_ledger(self.cwd, self._environ),
             info,
             environ=self._environ,
             on_problem=self._tell,

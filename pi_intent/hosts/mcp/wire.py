@@ -239,16 +239,31 @@ def applied(text: str, cuts: list[Cut]) -> str:
     return "".join((*parts, text[at:]))
 
 
+def piece(text: str, begin: int, end: int, cuts: list[Cut]) -> str:
+    """Return the text from `begin` to `end` with those of the cuts made that lie in it."""
+    inside = [Cut(cut.start - begin, cut.end - begin, cut.text) for cut in cuts if begin <= cut.start < end]
+    return applied(text[begin:end], inside)
+
+
 def rest_of_array(text: str, cuts: list[Cut], left_out: list[int]) -> str:
     """Return the line of an array with all cuts made and without the items of these indices."""
     pieces = [
-        applied(
-            text[begin:end], [Cut(c.start - begin, c.end - begin, c.text) for c in cuts if begin <= c.start < end]
-        )
+        piece(text, begin, end, cuts)
         for index, (begin, end) in enumerate(items(text, opening(text)))
         if index not in left_out
     ]
     return f"[{','.join(pieces)}]\n"
+
+
+def holds_repeated(value: Any) -> bool:
+    """Whether a key stands twice in an object, or in anything inside it."""
+    left = [value]
+    while left:
+        one = left.pop()
+        if isinstance(one, Repeated):
+            return True
+        left += one.values() if isinstance(one, dict) else one if isinstance(one, list) else ()
+    return False
 
 
 def _skip(text: str, at: int) -> int:

@@ -15,6 +15,8 @@ from pi_intent.hosts.mcp.child import CANNOT_START, NOT_FOUND, Child
 from pi_intent.hosts.mcp.options import WrapOptions, server_name
 
 if TYPE_CHECKING:
+    from pi_intent.hosts.mcp.holding import Holding
+    from pi_intent.hosts.mcp.policy import ServerPolicy
     from pi_intent.hosts.mcp.pump import Pump
     from pi_intent.hosts.mcp.recording import Recording
 
@@ -72,7 +74,7 @@ def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child
             may_require=policy.may_require,
             on_skipped=lambda name, why: tell(f"{server}/{name} is not asked for an intent: {why}"),
         ),
-        calls=Calls(pipeline=recording.pipeline, server=server, clock=time.monotonic),
+        calls=Calls(pipeline=recording.ready, server=server, clock=time.monotonic),
         texts=texts,
         to_client=pump.to_client,
         to_server=pump.to_server,
@@ -80,8 +82,25 @@ def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child
         on_hello=recording.begin,
         own_id=f"pi-intent-{os.urandom(6).hex()}-",
         clock=time.monotonic,
+        holding=_holding(policy, recording, pump),
     )
     return pump, recording
+
+
+def _holding(policy: ServerPolicy, recording: Recording, pump: Pump) -> Holding | None:
+    """Return what holds calls up until a person has seen them; None, and nothing loaded, where nobody is asked."""
+    if not policy.settings.can_ask:
+        return None
+    from pi_intent.hosts.mcp.holding import Holding
+
+    return Holding(
+        session=recording,
+        settings=policy.settings,
+        texts=recording.pipeline.texts,
+        to_client=pump.to_client,
+        tell=tell,
+        own_id=f"pi-intent-asks-{os.urandom(8).hex()}-",
+    )
 
 
 def tell(sentence: str) -> None:

@@ -129,6 +129,8 @@ def _in_whole_bodies(text: str) -> Callable[[str, int], int] | None:
     An expression may be looked for so where it cannot match a line end and means the same in small letters.
     """
     if _SPECIAL.isdisjoint(text):
+        if "\n" in text:  # ends a line in the bodies, and stands in none
+            return lambda body, start: -1
         sought = text.lower()
         return lambda body, start: body.find(sought, start)
     if not _STAYS_IN_LINE.fullmatch(text) or ("[" in text and not _SMALL_CLASSES.fullmatch(text)):

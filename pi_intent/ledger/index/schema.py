@@ -42,7 +42,7 @@ CREATE INDEX decision_by_id ON decision (id);
 
 _ORDERS = (
     "call_in_order ON call (ts, seq, id)",
-    "call_of_session ON call (session)",
+    "call_of_session ON call (session, ts, seq, id)",
     "call_not_ended ON call (segment) WHERE NOT ended",
     "call_not_begun ON call (n) WHERE line IS NULL",
 )

@@ -228,3 +228,17 @@ def test_an_agent_that_is_killed_in_a_call_leaves_no_server_behind(desk: Desk, n
 
     (left,) = desk.ledger
     assert (left.call and left.call.intent, left.done and left.done.status) == (arguments["intent"], "interrupted")
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_at_which_nobody_sits_runs_nothing_that_needs_an_approval(desk: Desk, name: str) -> None:
+    # Codex hands its servers few variables: what the person has set elsewhere than in ~/.config would not be found.
+    (desk.project / ".pi-intent.toml").write_text('ask = "write"\n')
+    agent = AGENTS[name]
+    turns = [call(desk, MEMORY, FIRST, intent="Remember the first word"), Turn(text="All done.")]
+    with AgentModel(agent.dialect(), turns) as model:
+        assert run(agent, desk, model) == "All done."
+    assert MEMORY.done(desk) == []
+    (left,) = desk.ledger
+    assert (left.done and left.done.status) == "denied"
+    assert [decision.approved for decision in left.decisions] == [None, False]

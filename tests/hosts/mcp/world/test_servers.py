@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,16 +10,6 @@ from mcp_world import FIRST, SECOND, SERVERS, THIRD, Desk, Server
 
 REFUSAL = "Nothing was executed: `intent` is missing. Call {tool} again with `intent` first"
 INSPECTOR_SAW_AN_ERROR = 5
-
-
-def ask_sdk(desk: Desk, *tasks: tuple[list[str], str, list[dict[str, Any]]]) -> list[Any]:
-    """Let the Python SDK's client list the tools of each server and make the calls."""
-    script = Path(__file__).with_name("sdk_client.py")
-    written = [{"command": command, "mode": mode, "calls": calls} for command, mode, calls in tasks]
-    done = desk.run([str(desk.world.python), str(script), json.dumps(written)])
-    assert done.returncode == 0, done.stderr
-    answers: list[Any] = json.loads(done.stdout)
-    return answers
 
 
 def without_intent(schema: dict[str, Any]) -> dict[str, Any]:
@@ -49,10 +38,10 @@ def test_the_sdk_lists_is_refused_and_recovers(desk: Desk, name: str, mode: str)
         second,
         {**third, "intent": "Try the third word", "rationale": "The second was refused"},
     ]
-    direct, wrapped = ask_sdk(
-        desk,
-        (desk.recorded(server), mode, []),
-        (desk.wrapped(server), mode, [{"name": server.tool, "arguments": arguments} for arguments in calls]),
+    made = [{"name": server.tool, "arguments": arguments} for arguments in calls]
+    direct, wrapped = desk.ask_sdk(
+        {"command": desk.recorded(server), "mode": mode, "calls": []},
+        {"command": desk.wrapped(server), "mode": mode, "calls": made},
     )
 
     bare = [[tool, without_intent(schema)] for tool, schema in wrapped["tools"]]
