@@ -141,7 +141,7 @@ class RunGates:
         if waiting is not None:
             held = self._held(request._replace(call_id=waiting.id), ctx.run_step, begun=True)
             asked = Asked(action, _question(waiting), key)
-        elif not known and key is not None and _handed(ctx).get("arguments") == self._arguments(request):
+        elif not known and key is not None and self._is_handed_back(_handed(ctx), request):
             held = self._held(request, ctx.run_step)
             digest = self._run.runtime.digest(key)
             asked = Asked(action, Decision(held.opened.start.call_id, 1, _texts(_handed(ctx)), digest), key)
@@ -160,6 +160,11 @@ class RunGates:
         held.pending = Asked(action, _question(waiting), key)
         held.answered(denied=True, settlement=settlement)
         return True
+
+    def _is_handed_back(self, handed: Mapping[str, Any], request: CallRequest) -> bool:
+        """Say whether what the application hands back is the question on exactly this call."""
+        call = (request.tool_name, request.tool_source, str(self._run.runtime.cwd), self._arguments(request))
+        return (handed.get("tool"), handed.get("source"), handed.get("cwd"), handed.get("arguments")) == call
 
     def _held(self, request: CallRequest, step: int, *, begun: bool = False) -> HeldCall:
         return HeldCall(self._run.pipeline.open(request, begun=begun), self._run, step)
