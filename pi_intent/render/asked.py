@@ -43,18 +43,25 @@ def decision_text(call: LedgerCall) -> str:
 
 def answer_text(answer: DecisionEntry, *, noted: bool = True) -> str:
     """Return what an answer says, and whose it is; a denial with the note instead, where there is one."""
-    if answer.approved:
-        match answer.by:
+    return answer_words(answer.approved, answer.by, answer.scope, answer.note if noted else None)
+
+
+def answer_words(approved: bool | None, by: str | None, scope: str | None = None, note: str | None = None) -> str:
+    """Return a decision in a few words; a denial with the note, made safe, where there is one."""
+    if approved is None:
+        return "waits for an answer"
+    if approved:
+        match by:
             case "person" | "application":
-                scope = {"once": " once", "session": " for the session"}.get(answer.scope or "", "")
-                return f"approved{scope} by {_WHO[answer.by]}"
+                how = {"once": " once", "session": " for the session"}.get(scope or "", "")
+                return f"approved{how} by {_WHO[by]}"
             case "grant":
                 return "approved: a person approved this exact call before"
             case "permission":
                 return "approved: what it touches is permitted"
             case _:
                 return "approved"
-    match answer.by:
+    match by:
         case "nobody":
             return "nobody to ask"
         case "permission":
@@ -64,8 +71,8 @@ def answer_text(answer: DecisionEntry, *, noted: bool = True) -> str:
         case "cancelled":
             return "not decided: the call ended before"
         case _:
-            note = printable(answer.note or "", width=_NOTE) if noted else ""
-            return f'denied: "{note}"' if note else f"denied by {_WHO.get(answer.by or '', 'somebody')}"
+            said = printable(note or "", width=_NOTE)
+            return f'denied: "{said}"' if said else f"denied by {_WHO.get(by or '', 'somebody')}"
 
 
 def reasons_text(reasons: Sequence[str], most: int = _MOST_REASONS) -> str:

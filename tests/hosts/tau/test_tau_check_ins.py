@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from canaries import SHAPES, bare, leaks
 from tau_desk import Desk, calls, says
-from tau_screen import answer, running, settle, start
+from tau_screen import actions, answer, running, screen, settle, start, type_in
+
+HOSTILE = "\x1b]0;owned\x07 [@click=app.quit]here[/]"
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +85,50 @@ async def test_with_nothing_configured_no_decision_is_written(desk: Desk, monkey
     monkeypatch.delenv("PI_INTENT_ASK")
     await desk.run(calls(("bash", {"intent": "Make a mark", "command": "touch mark"})))
     assert [record["t"] for record in desk.records] == ["session", "call", "done"]
+
+
+async def test_the_person_can_look_at_what_was_asked_and_decided(desk: Desk):
+    turn = calls(
+        ("bash", {"intent": "Make a mark", "command": "touch mark"}),
+        ("bash", {"intent": "Make another", "command": f"touch other # {HOSTILE}\ntrue"}),
+    )
+    async with running(await desk.session([turn, says("done")]), size=(110, 40)) as (pilot, app):
+        await type_in(pilot, app, "/intent checkins")
+        assert "nobody was asked about a call in this session" in screen(app)
+        await start(pilot, app, "go")
+        await answer(pilot, app, "Approve once")
+        await answer(pilot, app, "Deny, and tell the agent why", note="Not on a [bold]Friday")
+        await settle(pilot, app)
+        await type_in(pilot, app, "/intent checkins")
+        lines = [line.strip(" ▎│┃▌▊") for line in screen(app).splitlines()]
+        at = max(number for number, line in enumerate(lines) if line == "touch mark")
+        assert lines[at : at + 5] == [
+            "touch mark",
+            "tier exec · approved by a person",
+            "touch other # \\x1b]0;owned\\x07 [@click=app.quit]here[/]",
+            "true",
+            'tier exec · denied: "Not on a [bold]Friday"',
+        ]
+        assert not [action for action in actions(app) if "quit" in str(action)]
+        assert "Make a mark" not in "\n".join(lines[at:])
+
+
+async def test_only_the_last_decisions_are_listed(desk: Desk):
+    turns = [calls(("bash", {"intent": f"Make mark {n}", "command": f"touch mark{n}"})) for n in range(23)]
+    session = await desk.session([*turns, says("done")])
+    await session.emit_pending_session_start()
+    async for _ in session.prompt("go"):
+        pass
+    lines = session.handle_command("/intent checkins").message.splitlines()
+    assert lines[0] == "the last 20 of 23 decisions; pi-intent log --asked shows all of them"
+    assert lines[1:3] == ["touch mark3", "  tier exec · nobody to ask"]
+    assert lines[-2:] == ["touch mark22", "  tier exec · nobody to ask"]
+    assert len(lines) == 1 + 2 * 20
+
+
+async def test_without_anything_that_asks_it_says_how_to_be_asked(desk: Desk, monkeypatch):
+    monkeypatch.delenv("PI_INTENT_ASK")
+    session = await desk.session([says("done")])
+    assert session.handle_command("/intent checkins").message == (
+        "nobody was asked about a call in this session; docs/settings.md says how to be asked"
+    )
