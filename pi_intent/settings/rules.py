@@ -83,6 +83,11 @@ class ToolSettings:
     result_limit: int | None = None
     """Bytes of a result that a model may get; None for any number."""
 
+    @property
+    def bounds_results(self) -> bool:
+        """Whether anything is set that withholds or stores results of the tool."""
+        return self.result_limit is not None or bool(self.needs) or bool(self.stores)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
