@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pi_intent.hosts.mcp.requests import Asked
 from pi_intent.hosts.mcp.results import settlement_of, task_id, task_status, unfinished
+from pi_intent.hosts.mcp.wire import same_json
 from pi_intent.pipeline import OpenCall
 from pi_intent.protocols import Settlement
 from pi_intent.types import JSONObject
@@ -52,7 +53,9 @@ class Ends:
     def resumed(self, tool_name: str, params: dict[str, Any], arguments: JSONObject) -> OpenCall | None:
         """Return the call that is sent again: the same tool, state and arguments. It counts once."""
         for index, one in enumerate(self._waiting):
-            if one[:2] == (tool_name, params.get("requestState")) and one.opened.call.arguments == arguments:
+            if one[:2] != (tool_name, params.get("requestState")):
+                continue
+            if same_json(one.opened.call.arguments, arguments):
                 return self._waiting.pop(index).opened
         return None
 
