@@ -128,7 +128,7 @@ def test_the_literal_action_stands_first_and_what_the_agent_says_last(modern: bo
     client.call(1, intent="Only\x1b]0;owned\x07 look", rationale="See notes.md:3", text="rm -rf \x1b[2K\u202e~")
     (question,) = client.questions()
     assert question.text.splitlines()[:10] == [
-        f"echo of srv, in {Path.cwd()}",
+        "echo of srv, in /srv/shop",
         "| echo",
         r'| {"text":"rm -rf \u001b[2K\u202e~"}',
         "Asked because of: tier exec",
