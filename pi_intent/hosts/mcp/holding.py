@@ -21,7 +21,7 @@ from pi_intent.hosts.mcp.requests import same_id
 from pi_intent.hosts.mcp.sent import SentCall
 from pi_intent.hosts.mcp.tools import KnownTool
 from pi_intent.hosts.mcp.turn import Turn, Waiting
-from pi_intent.hosts.mcp.wire import holds_repeated
+from pi_intent.hosts.mcp.wire import Unreadable, holds_repeated, read_line, same_json
 from pi_intent.pipeline import OpenCall, failure
 from pi_intent.protocols import Settlement
 from pi_intent.render.check_in import question_lines
@@ -132,9 +132,10 @@ class Holding:
         held = self._find(message.get("id"))
         if held is None or held.is_answered:
             return []
-        if "error" in message:
-            self._tell(f"the client could not ask about a call of {held.tool.name}: {_said(message['error'])}")
-        return self._went_on(held, message.get("result"))
+        if "error" not in message:
+            return self._went_on(held, _unambiguous(message).get("result"))
+        self._tell(f"the client could not ask about a call of {held.tool.name}: {_said(message['error'])}")
+        return self._went_on(held, None)
 
     def sent_again(self, sent: SentCall, arguments: dict[str, Any] | None) -> list[Outcome] | None:
         """Take a call that is sent again with the answer; None where it is to be read as a new one.
@@ -145,12 +146,12 @@ class Holding:
         held = self._find(sent.params.get("requestState"))
         if held is None or not held.is_answered:
             return None
-        if arguments is None or (held.tool.name, held.opened.call.arguments) != (sent.params["name"], arguments):
+        is_same = held.tool.name == sent.params["name"] and same_json(held.opened.call.arguments, arguments)
+        if not is_same:
             self._call_off(held, CANCELLED)
             return None
         held.sent, held.is_answered = sent, False
-        responses = sent.params.get("inputResponses")
-        return self._went_on(held, responses.get(questions.KEY) if isinstance(responses, dict) else None)
+        return self._went_on(held, _unambiguous(sent.params.get("inputResponses")).get(questions.KEY))
 
     def first_answers(self, state: object) -> dict[str, str]:
         """Return the answers to the server that a call held which was answered with this state."""
@@ -160,7 +161,9 @@ class Holding:
     def cancelled(self, request_id: object) -> list[Outcome]:
         """The client has called a request off."""
         found = [held for held in self._held if same_id(held.sent.message.get("id"), request_id) and held.sent.has_id]
-        return [outcome for held in found for outcome in self._called_off(held, CANCELLED)]
+        for held in found:
+            self._call_off(held, CANCELLED)
+        return [*(Outcome(held, "forget") for held in found), *self._next()]
 
     def hang_up(self) -> list[Outcome]:
         """The client or the server has gone: nobody is asked any more, and what waits has ended."""
@@ -237,10 +240,6 @@ class Holding:
         if len(answered) >= MOST_WAITING:
             self._call_off(answered[0], INTERRUPTED)
 
-    def _called_off(self, held: Held, settlement: Settlement) -> list[Outcome]:
-        self._call_off(held, settlement)
-        return [Outcome(held, "forget"), *self._next()]
-
     def _call_off(self, held: Held, settlement: Settlement) -> None:
         """End a call that waits; the decision on it is that there is none."""
         self._held.remove(held)
@@ -256,9 +255,17 @@ class Holding:
 
 def _is_ambiguous(tool: KnownTool, arguments: object) -> bool:
     """Whether a server may read other arguments than a person would be shown."""
-    if isinstance(arguments, str) and tool.carries != "nothing":
-        return False  # read and, where something is cut out of it, written anew
+    try:
+        while isinstance(arguments, str) and tool.carries != "nothing":  # an object that was sent as a text
+            _, arguments = read_line(arguments.encode("utf-8", "surrogatepass"))
+    except Unreadable:
+        return True
     return arguments is not None and (not isinstance(arguments, dict) or holds_repeated(arguments))
+
+
+def _unambiguous(answers: object) -> dict[str, Any]:
+    """Return an object that everybody reads alike; in the place of any other an empty one."""
+    return answers if isinstance(answers, dict) and not holds_repeated(answers) else {}
 
 
 def _said(error: object) -> str:

@@ -35,6 +35,7 @@ from pi_intent.hosts.mcp.wire import Cut, Unreadable
 from pi_intent.pipeline import OpenCall
 
 if TYPE_CHECKING:
+    from pi_intent.hosts.mcp.bounding import Bounds
     from pi_intent.hosts.mcp.holding import Holding, Outcome
 
 _NOT_PASSED_ON = "pi-intent did not pass this on"
@@ -53,7 +54,8 @@ class Proxy:
 
     `to_client` and `to_server` take whole lines; `tell` shows a person a sentence; `on_hello` is told once, by the
     first request, who the client says it is; `own_id` begins the ids of our own requests and is used by nobody else;
-    `clock` gives monotonic seconds; `holding` holds calls up that a person must approve, None where nobody is asked.
+    `clock` gives monotonic seconds; `holding` holds calls up that a person must approve, None where nobody is asked;
+    `bounds` withholds and stores results, None where nothing is set.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Proxy:
         own_id: str,
         clock: Callable[[], float],
         holding: Holding | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         self._tools = tools
         self._calls = calls
@@ -82,7 +85,12 @@ class Proxy:
         self._ends = Ends()
         self._unlisted = Unlisted(tools=tools, requests=self._requests, send=to_server, own_id=own_id, clock=clock)
         self._replies = Replies(
-            tools=tools, calls=calls, requests=self._requests, ends=self._ends, unlisted=self._unlisted
+            tools=tools,
+            calls=calls,
+            requests=self._requests,
+            ends=self._ends,
+            unlisted=self._unlisted,
+            bounds=bounds,
         )
 
     @property
