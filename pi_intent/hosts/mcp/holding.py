@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from pi_intent.contract.texts import ModelTexts
@@ -99,8 +100,11 @@ class Holding:
         """Note what a client can do, from the parameters of its handshake."""
         self._shows_forms = questions.shows_forms(params.get("capabilities") if isinstance(params, dict) else None)
 
-    def admit(self, opened: OpenCall, tool: KnownTool, sent: SentCall) -> bool:
-        """Say whether a call may run now; it is held up otherwise. Raises `CallDenied` or `LedgerError`, settled."""
+    def admit(self, opened: OpenCall, tool: KnownTool, sent: SentCall) -> SentCall | None:
+        """Return what the server gets of a call that may run now; None for one that is held up.
+
+        Raises `CallDenied` or `LedgerError`, and then the call is settled.
+        """
         is_open = gated_by(self._settings, tool.settings).is_open
         if not is_open and _is_ambiguous(tool, sent.params.get("arguments")):
             why = self._texts.consent["unreadable"].format(tool=tool.name)
@@ -110,7 +114,7 @@ class Holding:
             opened,
             opened.call.arguments,
             settings=self._settings,
-            chosen=tool.settings,
+            chosen=replace(tool.settings, needs=()),  # the server has them since it started
             asker=ClientAsker() if self._can_ask(sent) else None,
             parameters=tool.parameters,
         )
@@ -118,10 +122,10 @@ class Holding:
         outcome = self._moved(held, None)
         if outcome is None:
             self._held.append(held)
-            return False
+            return None
         if outcome.kind == "refuse":
             raise CallDenied(outcome.why)
-        return True
+        return held.sent
 
     def is_own(self, name: object) -> bool:
         """Whether an id, or the state of a call that is sent again, is of a question of ours; also of a past one."""
@@ -212,7 +216,8 @@ class Holding:
         self._turn.driven = held
         try:
             wanted = held.coroutine.send(value)
-        except StopIteration:
+        except StopIteration as over:
+            held.sent = held.sent.redeemed(held.opened.call.arguments, over.value.arguments)
             return Outcome(held, "run")
         except (CallDenied, LedgerError) as error:
             return Outcome(held, "refuse", str(error))

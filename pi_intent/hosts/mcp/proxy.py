@@ -255,18 +255,19 @@ class Proxy:
         else:
             opened = self._resumed(tool, params)
         if opened is None:
-            opened = self._opened(tool, sent, call_id)
+            opened, sent = self._opened(tool, sent, call_id)
         if sent.has_id:
             self._expect(message["id"], Asked("call", opened))
             self._calls.expect(opened)
         return sent.cuts
 
-    def _opened(self, tool: KnownTool, sent: SentCall, call_id: str) -> OpenCall:
-        """Return a call that goes on. Raises `_Refused` for one that does not, or not yet."""
+    def _opened(self, tool: KnownTool, sent: SentCall, call_id: str) -> tuple[OpenCall, SentCall]:
+        """Return a call that goes on, and what goes on of it. Raises `_Refused` for one that does not, or not yet."""
         try:
             opened = self._calls.open(tool, sent.params.get("arguments"), call_id)
-            if self._holding is None or self._holding.admit(opened, tool, sent):
-                return opened
+            admitted = sent if self._holding is None else self._holding.admit(opened, tool, sent)
+            if admitted is not None:
+                return opened, admitted
         except (IntentRejected, CallDenied, LedgerError) as error:
             raise self._refusal(sent.text, sent.start, sent.message, str(error)) from error
         if not is_of_results(sent.params):  # otherwise it may never be sent again
