@@ -23,7 +23,7 @@ from pi_intent.hosts.pydantic_ai.options import Options, tell_once
 from pi_intent.hosts.pydantic_ai.results import answered, raised, returned
 from pi_intent.hosts.pydantic_ai.retries import FreeRefusals
 from pi_intent.hosts.pydantic_ai.streaming import Labels
-from pi_intent.pipeline import CallRequest, OpenCall
+from pi_intent.pipeline import CallRequest, OpenCall, failure
 from pi_intent.protocols import Settlement
 from pi_intent.runtime import SessionRuntime, new_id
 from pi_intent.settings import Settings
@@ -143,11 +143,11 @@ class IntentRun:
         gates = self.gates
         if ctx.tool_call_approved:  # somebody has decided on it already, in a process that knew of it
             request = request._replace(policy="optional")
-            if gates is not None:
-                return self._resume(ctx, await gates.reopen(ctx, request), request)
         rounds = self.pipeline.rounds.upcoming(request.tool_name, request.group_id)
         request = request._replace(call_id=self.labels.take(request.tool_name, request.tool_call_id))
         try:
+            if ctx.tool_call_approved and gates is not None:
+                return self._resume(ctx, await gates.reopen(ctx, request), request)
             opened = self.pipeline.open(request)
         except IntentRejected as refusal:
             # What cannot be read pydantic-ai would refuse and count itself, and no budget of ours bounds it.
@@ -210,8 +210,12 @@ class IntentRun:
 
     async def hold(self, ctx: RunContext[Any], held: HeldCall, deferral: ApprovalRequired | CallDeferred) -> None:
         """Let a call wait that was deferred, and tell whoever decides on it what it is for."""
-        if (gates := self.gates) is not None:
-            await gates.join(ctx, held)
+        try:
+            if (gates := self.gates) is not None:
+                await gates.join(ctx, held)
+        except BaseException as error:  # also the cancellation of whatever loop we run on
+            held.settle(raised(error) if isinstance(error, Exception) else failure("cancelled", "cancelled"))
+            raise
         held.defer(deferral)
 
     def answered(self, held: HeldCall, asked: Asked, *, approved: bool, note: str | None) -> None:

@@ -189,6 +189,20 @@ async def test_an_approval_does_not_cover_arguments_that_changed_in_the_history(
     assert kept.done.ran_args == {"path": "/etc"}
 
 
+async def test_what_ran_in_the_end_is_kept_and_not_what_was_asked_about_meanwhile(
+    desk: Desk, how: str, asked: None
+) -> None:
+    store = Store()
+    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
+    first = await agent.run("go")
+    changed = with_arguments(first.all_messages(), path="/etc")
+    await agent.run(message_history=changed, deferred_tool_results=YES)
+    back = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    await agent.run(message_history=back.all_messages(), deferred_tool_results=YES)
+    assert store.removed == ["/tmp/x"]
+    assert [(kept.done.status, kept.done.ran_args) for kept in desk.kept if kept.done] == [("ok", None)]
+
+
 async def test_what_is_denied_after_it_changed_is_kept_as_having_run_with_nothing(
     desk: Desk, how: str, asked: None
 ) -> None:
@@ -409,6 +423,26 @@ async def test_a_hook_that_changes_an_approved_call_has_it_asked_about_again(des
     await agent.run(message_history=second.all_messages(), deferred_tool_results=YES)
     assert store.removed == ["/etc"]
     assert [kept.done.ran_args for kept in desk.kept if kept.done] == [{"path": "/etc"}]
+
+
+async def test_a_value_that_only_python_takes_for_the_same_is_asked_about(desk: Desk) -> None:
+    class Rewrites(AbstractCapability[None]):
+        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
+            return {"count": True} if ctx.tool_call_approved else args
+
+    counted: list[Any] = []
+
+    def remove(count: int) -> None:
+        counted.append(count)
+
+    stop = ask_when(lambda arguments, situation: True, tools="remove")
+    script = Script([("remove", {"intent": "Remove one", "count": 1}, "call-a")], "done")
+    agent = gated_agent("all", script, FunctionToolset([remove]), Rewrites())
+    first = await agent.run("go")
+    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    stop()
+    assert second.output.metadata["call-a"]["pi_intent"]["arguments"] == {"count": True}
+    assert counted == []
 
 
 async def test_a_hook_that_changes_what_the_approver_wrote_has_it_asked_about(desk: Desk, asked: None) -> None:
