@@ -578,7 +578,8 @@ TOP_KEYS = (
     "unattended, artifacts, check_in, permissions, credentials, tools"
 )
 TOOL_KEYS = (
-    "policy, profile, budget, redact_args, result_limit, tier, reason, override, check_in, touches, needs, stores, wants"
+    "policy, profile, budget, redact_args, result_limit, tier, reason, override, check_in, "
+    "touches, needs, stores, wants"
 )
 KEEP_WORDS = '"forever", or a number of days or weeks such as "90d" or "12w"'
 POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
