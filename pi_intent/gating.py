@@ -12,7 +12,7 @@ from pi_intent.around import Disk
 from pi_intent.errors import CredentialError
 from pi_intent.gates.artifacts import Store, Unredeemed, listed, redeem
 from pi_intent.gates.capabilities import Governed, Permit
-from pi_intent.gates.check_in import CheckIn
+from pi_intent.gates.check_in import CheckIn, apart
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.credentials import Credential
 from pi_intent.gates.declared import PROCESS
@@ -106,7 +106,7 @@ class Gates:
             declared=PROCESS,
             turn=turn(),
             digest=session.digest,
-            keeping=_Keeping(session),
+            keeping=SessionKeeping(session),
         )
 
     async def admit(
@@ -134,6 +134,8 @@ class Gates:
         gated = gated_by(settings, chosen)
         if arrived is None and gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
             return await self._with_credentials(opened, arguments, settings, chosen)
+        if chosen.needs:  # nobody else may change what was approved while they are fetched
+            arguments = apart(arguments)
         situation = Situation(
             tool_name=start.tool_name,
             tool_source=start.tool_source,
@@ -178,7 +180,7 @@ class Gates:
         return Admitted(arguments, given, {credential.variable: given[credential.name] for credential in needed})
 
 
-class _Keeping:
+class SessionKeeping:
     """What of a question the ledger of a session may hold."""
 
     def __init__(self, session: Session) -> None:
@@ -202,6 +204,7 @@ def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:
     return Gated(
         ask=settings.ask,
         tier=chosen.tier,
+        floor=chosen.floor,
         rules=chosen.check_in,
         show=settings.consent,
         unattended=settings.unattended,

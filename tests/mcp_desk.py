@@ -23,6 +23,10 @@ from pi_intent.types import Host, JSONObject
 ECHO = {"name": "echo", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
 
 
+CWD = Path("/srv/shop")
+"""Where calls run, as far as a person is told."""
+
+
 class Decisions:
     """A journal that keeps the decisions alone."""
 
@@ -98,7 +102,7 @@ class Desk:
         holding = None
         if policy.settings.can_ask:
             holding = Holding(
-                session=Session(pipeline, Path.cwd()),
+                session=Session(pipeline, CWD),
                 settings=policy.settings,
                 texts=model_texts(),
                 to_client=lambda line: self.client.append(line.decode()),

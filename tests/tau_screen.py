@@ -43,8 +43,8 @@ async def settle(pilot: Pilot[None], app: TauTuiApp) -> None:
     await pilot.pause(0.1)
 
 
-async def start_typing(pilot: Pilot[None], app: TauTuiApp, text: str) -> None:
-    """Type a line and send it; what it starts may still run."""
+async def start(pilot: Pilot[None], app: TauTuiApp, text: str = "go") -> None:
+    """Send a prompt, and do not wait for what comes of it."""
     prompt = app.query_one("#prompt")
     prompt.value = text
     prompt.focus()
@@ -54,8 +54,24 @@ async def start_typing(pilot: Pilot[None], app: TauTuiApp, text: str) -> None:
     await pilot.pause()
 
 
+async def asked(pilot: Pilot[None], app: TauTuiApp, *, after: Any = None) -> QuestionScreen:
+    """Wait for a question on the screen, another one than `after`, and return its dialog."""
+    for _ in range(400):
+        await pilot.pause(0.02)
+        if isinstance(app.screen, QuestionScreen) and app.screen is not after and app.screen.seen:
+            return app.screen
+    raise AssertionError(f"nobody is asked\n{screen(app)}")
+
+
+async def choose(pilot: Pilot[None], app: TauTuiApp, option: str) -> None:
+    """Choose an option of the question on the screen as a person does, by its first words."""
+    number = next(at for at, text in enumerate(app.screen.options) if text.startswith(option))
+    await pilot.press(*["down"] * number, "enter")
+    await pilot.pause()
+
+
 async def type_in(pilot: Pilot[None], app: TauTuiApp, text: str) -> None:
-    await start_typing(pilot, app, text)
+    await start(pilot, app, text)
     await settle(pilot, app)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
 from pi_intent.gates.situation import Situation
 from pi_intent.types import JSONObject
@@ -16,6 +16,12 @@ Show = Literal["both", "literal"]
 
 Scope = Literal["once", "session"]
 """`session`: this exact call again in this session, too."""
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+
+class AskingStopped(Exception):
+    """Raised by an asker whose host stopped the call while somebody was asked."""
 
 
 class Question(NamedTuple):
@@ -65,8 +71,9 @@ class Asker(Protocol):
 
     - `ask` waits for the answer, one question at a time; an answer that nobody gave (a dialog closed, a client that
       went away) is a denial without a note.
-    - It may raise: the call is then denied, and the model is told that asking failed. Raising `Deferred`, it has
-      handed the question on, and the call waits for the answer, in a host that can wait.
+    - It may raise: the call is then denied, and the model is told that asking failed. `AskingStopped` says that the
+      host stopped the call, which is then cancelled. Raising `Deferred`, it has handed the question on, and the call
+      waits for the answer, in a host that can wait.
     - It is cancelled with the call, and takes its dialog back then.
     """
 

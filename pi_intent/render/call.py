@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from pi_intent.cards import DiffCard, GenericCard, TerminalCard, call_card, card_to_json
-from pi_intent.labels.literal import literal_lines, literal_pieces, spelled_out
+from pi_intent.labels.literal import literal_lines, spelled_out, whole_pieces
 from pi_intent.labels.printable import printable, printable_block
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import CallEntry, DoneEntry
@@ -140,7 +140,7 @@ def _asked(call: LedgerCall, moments: Moments) -> Iterator[Line]:
             continue
         if not shown:
             yield Line((("  on the screen", "dim"),), lead=None)
-        for piece in literal_pieces(text, width=_CARD_WIDTH):
+        for piece in whole_pieces(text, width=_CARD_WIDTH):
             shown += 1
             yield Line((("  | ", "dim"), (piece, "")), lead=None)
 

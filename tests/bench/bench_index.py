@@ -234,6 +234,7 @@ def main() -> None:
         show("log --grep, nothing found", *log, "--grep", "no such words", floor=0.2)
         show("log --grep, an expression", *log, "--grep", r"retry loop in src/\w+/module_3\d\.py", floor=0.2)
         show("log --grep, every call", *log, "--grep", "a")
+        show("log --grep, every line by itself", *log, "--grep", r"[^x]\s(?=the)")
         show("log", *log)
         show("log --failed --tool bash", *log, "--failed", "--tool", "bash")
         show("log --path src/pay", *log, "--path", "src/pay")

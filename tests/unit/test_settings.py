@@ -577,9 +577,11 @@ TOP_KEYS = (
     "policy, profile, budget, redact_args, result_limit, strict, live, checkpoints, tracing, keep, ask, consent, "
     "unattended, artifacts, check_in, permissions, credentials, tools"
 )
-TOOL_KEYS = (
-    "policy, profile, budget, redact_args, result_limit, tier, reason, override, check_in, "
-    "touches, needs, stores, wants"
+TOOL_KEYS = ", ".join(
+    (
+        *("policy", "profile", "budget", "redact_args", "result_limit", "tier", "reason", "override"),
+        *("check_in", "touches", "needs", "stores", "wants"),
+    )
 )
 KEEP_WORDS = '"forever", or a number of days or weeks such as "90d" or "12w"'
 POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'

@@ -18,7 +18,7 @@ from pi_intent.gates.check_in import literal_action
 from pi_intent.gates.identity import identity
 from pi_intent.gates.later import Arrived, Asked, Deferred
 from pi_intent.gates.question import Answer, Asker, Question, Scope
-from pi_intent.gating import Gates
+from pi_intent.gating import Admitted, Gates
 from pi_intent.hosts.pydantic_ai.deferring import can_defer
 from pi_intent.hosts.pydantic_ai.earlier import earlier_calls, sent_in
 from pi_intent.hosts.pydantic_ai.held import METADATA, HeldCall
@@ -30,12 +30,19 @@ from pi_intent.protocols import DecidedBy, Decision, Settlement
 from pi_intent.types import IntentCall, JSONObject
 
 if TYPE_CHECKING:
+    from pi_intent.gates.credentials import Credential
     from pi_intent.hosts.pydantic_ai.reading import Reader
     from pi_intent.hosts.pydantic_ai.run import IntentRun
     from pi_intent.ledger.entries import DecisionEntry
 
 BY: DecidedBy = "application"
 """Who answers what was deferred: the program decides, whoever stands behind it."""
+
+
+async def _fetched(needed: tuple[Credential, ...]) -> dict[str, str]:
+    from pi_intent.credentials import fetch
+
+    return await anyio.to_thread.run_sync(fetch, needed)
 
 
 class RunGates:
@@ -49,21 +56,23 @@ class RunGates:
             inside=None if run.parent is None else run.parent.start.session_id,
             earlier=lambda: earlier_calls(messages, session_id, self._read),
         )
-        self._gates = Gates(run.runtime, session.turns.here, memory=session.memory)
+        self._gates = Gates(run.runtime, session.turns.here, _fetched, memory=session.memory)
 
     def note(self, held: HeldCall, given: dict[str, Any]) -> None:
         """Note what a tool made of the arguments of a call, to see whether hooks change it."""
         held.validated, held.admitted = jsonable(given), False
 
-    async def admit(self, ctx: RunContext[Any], reader: Reader, held: HeldCall, given: dict[str, Any]) -> None:
-        """Return when a call's tool may run with what it is given, the last thing before it does.
+    async def admit(
+        self, ctx: RunContext[Any], reader: Reader, held: HeldCall, given: dict[str, Any]
+    ) -> Admitted | None:
+        """Return when a call's tool may run with what it is given, the last thing before it does, and what with.
 
         Raises `SkipToolExecution` where it may not, `ApprovalRequired` where somebody must decide first, and
         `ToolFailed` where a strict ledger vetoes it.
         """
         now = jsonable(given)
         if held.admitted and now == held.validated:  # by a toolset of ours around this one
-            return
+            return None
         literal, arrived = held.literal, self._arrived(ctx, reader, held)
         if now != held.validated:  # hooks have changed the arguments meanwhile
             literal = now
@@ -71,7 +80,7 @@ class RunGates:
             arrived = arrived and arrived._replace(original=None)  # and not who answered
         asking = self._asking(ctx, reader)
         try:
-            await self._ask(held, reader, literal, asking, arrived)
+            admitted = await self._ask(held, reader, literal, asking, arrived)
         except Deferred:
             raise ApprovalRequired from None
         except CallDenied as denial:
@@ -80,6 +89,9 @@ class RunGates:
         held.admitted, held.validated = True, now
         if asking is not None and asking.approved:
             ctx.tool_call_approved = True  # what the tool would ask for itself has been asked
+        if admitted.arguments is not literal:
+            held.ran_with(admitted.arguments)
+        return admitted
 
     async def join(self, ctx: RunContext[Any], held: HeldCall) -> None:
         """Have one question asked about a call that others defer. Raises `ToolFailed` where it must not go on."""
@@ -95,11 +107,11 @@ class RunGates:
 
     async def _ask(
         self, held: HeldCall, reader: Reader, literal: JSONObject, asking: Asking | None, arrived: Arrived | None
-    ) -> None:
+    ) -> Admitted:
         await self._run.start()  # the ledger's key makes the digests
         held.said = held.pending = None
         try:
-            await self._gates.admit(
+            return await self._gates.admit(
                 held.opened,
                 literal,
                 settings=self._run.settings,
@@ -141,7 +153,7 @@ class RunGates:
         if waiting is not None:
             held = self._held(request._replace(call_id=waiting.id), ctx.run_step, begun=True)
             asked = Asked(action, _question(waiting), key)
-        elif not known and key is not None and _handed(ctx).get("arguments") == self._arguments(request):
+        elif not known and key is not None and self._is_handed_back(_handed(ctx), request):
             held = self._held(request, ctx.run_step)
             digest = self._run.runtime.digest(key)
             asked = Asked(action, Decision(held.opened.start.call_id, 1, _texts(_handed(ctx)), digest), key)
@@ -160,6 +172,11 @@ class RunGates:
         held.pending = Asked(action, _question(waiting), key)
         held.answered(denied=True, settlement=settlement)
         return True
+
+    def _is_handed_back(self, handed: Mapping[str, Any], request: CallRequest) -> bool:
+        """Say whether what the application hands back is the question on exactly this call."""
+        call = (request.tool_name, request.tool_source, str(self._run.runtime.cwd), self._arguments(request))
+        return (handed.get("tool"), handed.get("source"), handed.get("cwd"), handed.get("arguments")) == call
 
     def _held(self, request: CallRequest, step: int, *, begun: bool = False) -> HeldCall:
         return HeldCall(self._run.pipeline.open(request, begun=begun), self._run, step)

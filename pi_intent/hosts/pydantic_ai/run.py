@@ -31,6 +31,8 @@ from pi_intent.types import JSONObject, Policy, Profile, Status
 
 if TYPE_CHECKING:
     from pi_intent.gates.later import Asked
+    from pi_intent.gating import Admitted
+    from pi_intent.hosts.pydantic_ai.ceiling import Ceiling
     from pi_intent.hosts.pydantic_ai.check_in import RunGates
     from pi_intent.hosts.pydantic_ai.reading import Reader
 
@@ -199,11 +201,12 @@ class IntentRun:
         if (gates := self.gates) is not None:
             gates.note(held, given)
 
-    async def admit(self, ctx: RunContext[Any], reader: Reader, given: dict[str, Any]) -> None:
-        """Return when a call's tool may run. Raises as `RunGates.admit` does."""
+    async def admit(self, ctx: RunContext[Any], reader: Reader, given: dict[str, Any]) -> Admitted | None:
+        """Return when a call's tool may run, and with what; None for what it is given. Raises as `RunGates.admit`."""
         held = self.held.get(ctx.tool_call_id or "")
-        if held is not None and (gates := self.gates) is not None:
-            await gates.admit(ctx, reader, held, given)
+        if held is None or (gates := self.gates) is None:
+            return None
+        return await gates.admit(ctx, reader, held, given)
 
     async def hold(self, ctx: RunContext[Any], held: HeldCall, deferral: ApprovalRequired | CallDeferred) -> None:
         """Let a call wait that was deferred, and tell whoever decides on it what it is for."""
@@ -233,8 +236,12 @@ class IntentRun:
             held.settle(returned(skipped.result))
             raise
         except Exception as error:
-            held.settle(raised(error))
-            raise
+            ceiling = self._ceiling(held)
+            told, settlement = (error, raised(error)) if ceiling is None else ceiling.error(error, raised(error))
+            held.settle(settlement)
+            if told is error:
+                raise
+            raise ToolFailed(str(told)) from None
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
             held.settle(Settlement(status="interrupted", is_error=True))
             raise
@@ -244,8 +251,21 @@ class IntentRun:
         finally:
             RUNNING.reset(token)
             held.running = False
-        held.settle(returned(result))
-        return result
+        ceiling = self._ceiling(held)
+        if ceiling is None:
+            held.settle(returned(result))
+            return result
+        bounded, settlement = ceiling.result(result, returned(result))
+        held.settle(settlement)
+        return bounded  # type: ignore[return-value]  # a sentence in place of what must not come back
+
+    def _ceiling(self, held: HeldCall) -> Ceiling | None:
+        """Return what bounds the result of a call; None where nothing does."""
+        if held.reader is None or not held.reader.chosen.bounds_results:
+            return None
+        from pi_intent.hosts.pydantic_ai.ceiling import Ceiling
+
+        return Ceiling(self.runtime, held.opened.start.tool_name, held.reader.chosen)
 
     async def settle_answered(self, messages: list[ModelMessage]) -> None:
         """Settle the calls that others have answered, as the newest messages of the history tell; once an answer."""

@@ -284,9 +284,7 @@ class Index:
 
     def _table(self, wanted: Filter) -> str:
         if wanted not in self._tables:
-            table = f"found_{len(self._tables)}"
-            find(self._database, wanted, self._state, table)
-            self._tables[wanted] = table
+            self._tables[wanted] = find(self._database, wanted, self._state, f"found_{len(self._tables)}")
         return self._tables[wanted]
 
     def _ledger_call(self, row: Any) -> LedgerCall:

@@ -189,6 +189,18 @@ async def test_an_approval_does_not_cover_arguments_that_changed_in_the_history(
     assert kept.done.ran_args == {"path": "/etc"}
 
 
+async def test_what_is_denied_after_it_changed_is_kept_as_having_run_with_nothing(
+    desk: Desk, how: str, asked: None
+) -> None:
+    agent = gated_agent(how, Script([CALL], "done"), Store().toolset)
+    first = await agent.run("go")
+    changed = with_arguments(first.all_messages(), path="/etc")
+    second = await agent.run(message_history=changed, deferred_tool_results=YES)
+    no = DeferredToolResults(approvals={"call-a": False})
+    await agent.run(message_history=second.all_messages(), deferred_tool_results=no)
+    assert [(kept.done.status, kept.done.ran_args) for kept in desk.kept if kept.done] == [("denied", None)]
+
+
 async def test_nobody_is_asked_about_one_call_for_ever(desk: Desk, how: str, asked: None) -> None:
     store, script = Store(), Script([CALL], "done")
     agent = gated_agent(how, script, store.toolset)
@@ -397,6 +409,20 @@ async def test_a_hook_that_changes_an_approved_call_has_it_asked_about_again(des
     await agent.run(message_history=second.all_messages(), deferred_tool_results=YES)
     assert store.removed == ["/etc"]
     assert [kept.done.ran_args for kept in desk.kept if kept.done] == [{"path": "/etc"}]
+
+
+async def test_a_hook_that_changes_what_the_approver_wrote_has_it_asked_about(desk: Desk, asked: None) -> None:
+    class Rewrites(AbstractCapability[None]):
+        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
+            return {**args, "path": args["path"] + "/.."} if ctx.tool_call_approved else args
+
+    store = Store()
+    agent = gated_agent("all", Script([CALL], "done"), store.toolset, Rewrites())
+    first = await agent.run("go")
+    other = DeferredToolResults(approvals={"call-a": ToolApproved(override_args={"path": "/tmp/y"})})
+    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=other)
+    assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove /tmp/y/.."
+    assert store.removed == []
 
 
 async def test_a_handler_within_the_run_decides(desk: Desk, how: str, asked: None) -> None:

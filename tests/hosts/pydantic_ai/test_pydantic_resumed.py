@@ -157,6 +157,9 @@ async def test_without_a_ledger_the_application_hands_back_what_was_asked(desk: 
     assert await process.answer(True, metadata=process.waiting) == ("done", ["/tmp/x"])
     other = with_arguments(process.history, path="/etc")
     assert (await process.answer(True, history=other, metadata=process.waiting))[1] == []
+    for changed in ({"tool": "remove_all"}, {"cwd": "/"}, {"source": "files"}):
+        said = {**process.waiting["call-a"]["pi_intent"], **changed}
+        assert (await process.answer(True, metadata={"call-a": {"pi_intent": said}}))[1] == []
 
 
 async def test_what_is_handed_back_does_not_count_twice_where_there_is_a_ledger(desk: Desk, how: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from canaries import SHAPES, bare, leaks
 from tau_desk import Desk, calls, says
-from tau_screen import actions, answer, running, screen, settle, start_typing, type_in
+from tau_screen import actions, answer, running, screen, settle, start, type_in
 
 HOSTILE = "\x1b]0;owned\x07 [@click=app.quit]here[/]"
 
@@ -25,7 +25,7 @@ def decisions(desk: Desk) -> list[dict[str, Any]]:
 async def test_what_was_asked_and_answered_stands_in_the_ledger(desk: Desk):
     turn = calls(("bash", {"intent": "Make a mark", "command": "touch mark"}))
     async with running(await desk.session([turn, says("done")])) as (pilot, app):
-        await start_typing(pilot, app, "go")
+        await start(pilot, app, "go")
         await answer(pilot, app, "Approve once")
         await settle(pilot, app)
     assert (desk.project / "mark").exists()
@@ -41,7 +41,7 @@ async def test_what_was_asked_and_answered_stands_in_the_ledger(desk: Desk):
     assert asked["reasons"] == told["reasons"] == ["tier exec"]
     assert told["scope"] == "once"
     lines = told["shown"].splitlines()
-    assert lines[:2] == [f"bash, in {desk.project}", "$ touch mark"]
+    assert lines[:2] == [f"Wants to run bash in {desk.project}", "$ touch mark"]
     assert lines.index("$ touch mark") < lines.index("> Make a mark")
 
 
@@ -49,14 +49,13 @@ async def test_a_denial_keeps_the_note_and_a_write_keeps_no_contents(desk: Desk,
     monkeypatch.setenv("PI_INTENT_ASK", "write")
     turn = calls(("write", {"intent": "Keep a poem", "path": "poem.txt", "content": "the only copy\n"}))
     async with running(await desk.session([turn, says("done")])) as (pilot, app):
-        await start_typing(pilot, app, "go")
+        await start(pilot, app, "go")
         await answer(pilot, app, "Deny, and tell the agent why", note="Not on a Friday")
         await settle(pilot, app)
     assert not (desk.project / "poem.txt").exists()
     _, told = decisions(desk)
     assert (told["approved"], told["by"], told["scope"], told["note"]) == (False, "person", None, "Not on a Friday")
-    assert "… 14 bytes are not kept" in told["shown"].splitlines()
-    assert "The file does not exist yet." in told["shown"].splitlines()
+    assert '= "content": {"bytes": 14, "digest": "hmac:' in told["shown"]
     ledger = "".join(path.read_text() for path in desk.segments)
     assert "the only copy" not in ledger
 
@@ -66,8 +65,8 @@ async def test_no_secret_of_a_question_is_in_the_ledger(desk: Desk):
     command = f"curl --version # {'x' * 90} {secret}"
     turn = calls(("bash", {"intent": f"Use {secret}", "rationale": f"a.py has {secret}", "command": command}))
     async with running(await desk.session([turn, says("done")])) as (pilot, app):
-        await start_typing(pilot, app, "go")
-        await answer(pilot, app, "Approve this exact call for the rest of this session")
+        await start(pilot, app, "go")
+        await answer(pilot, app, "Approve this exact call for the session")
         await settle(pilot, app)
     assert [record["scope"] for record in decisions(desk)] == [None, "session"]
     text = "".join(json.dumps(record) for record in desk.records)
@@ -96,7 +95,7 @@ async def test_the_person_can_look_at_what_was_asked_and_decided(desk: Desk):
     async with running(await desk.session([turn, says("done")]), size=(110, 40)) as (pilot, app):
         await type_in(pilot, app, "/intent checkins")
         assert "nobody was asked about a call in this session" in screen(app)
-        await start_typing(pilot, app, "go")
+        await start(pilot, app, "go")
         await answer(pilot, app, "Approve once")
         await answer(pilot, app, "Deny, and tell the agent why", note="Not on a [bold]Friday")
         await settle(pilot, app)
