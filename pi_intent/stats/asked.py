@@ -47,10 +47,10 @@ class AskedSoFar:
             if passed is not None and answer is not None and answer.by == "person":
                 self.times[_rounded(passed)] += 1
 
-    def value(self) -> CheckIns:
-        """Return the figures."""
+    def value(self, *, of: int | None = None) -> CheckIns:
+        """Return the figures; `of` is how many calls there are, where not all of them were taken."""
         return CheckIns(
-            calls=Share(n=self.calls, of=self.of),
+            calls=Share(n=self.calls, of=self.of if of is None else of),
             answers=_answers(self.words),
             by=dict(self.by.most_common()),
             rules=_ordered(self.rules),

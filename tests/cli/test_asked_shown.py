@@ -230,7 +230,7 @@ def test_on_a_narrow_terminal_it_folds(told: None) -> None:
         text = on_a_terminal("log", "--no-notes", PAGER="cat", NO_COLOR="1", COLUMNS=str(columns))
         plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
         assert 50 < max(map(len, plain.splitlines())) <= columns
-        assert "\x1b[3" not in text  # NO_COLOR
+        assert not re.search(r"\x1b\[3\d", text)  # NO_COLOR
         assert "approved: a person approved this exact call before" in " ".join(plain.split())
 
 

@@ -35,6 +35,9 @@ COMMANDS = (
     ("verify", "--json"),
     ("stats",),
     ("stats", "--json"),
+    ("audit", "--limit", "0"),
+    ("audit", "--md", "--limit", "0"),
+    ("audit", "--json"),
     ("export", "jsonl"),
     ("export", "csv"),
 )

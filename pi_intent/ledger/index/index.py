@@ -16,6 +16,7 @@ from pi_intent.ledger.entries import DecisionEntry, SessionEntry
 from pi_intent.ledger.index.decisions import IS_ASKED, entries, past_decisions, standing
 from pi_intent.ledger.index.filters import Filter, find
 from pi_intent.ledger.index.opening import open_database
+from pi_intent.ledger.index.past import COLUMNS, past_call
 from pi_intent.ledger.index.place import drop_index
 from pi_intent.ledger.index.reading import Tell, owners_of
 from pi_intent.ledger.index.rereading import Lines, NotThere
@@ -32,11 +33,6 @@ _RENEWALS = 2
 _EVERYTHING = Filter()
 _ALWAYS = Stretch()
 _IN_ORDER = "ts, seq, id"
-_PAST = (
-    "call.ts, call.seq, call.id, session, host, agent, message, turn, tool, tool_source, intent, intent_source,"
-    " rationale, args, policy, flags, model, status, codes, ms, outcome, facts, error, files,"
-    f" {IS_ASKED}"
-)
 _PLACES = (
     "call.ts, call.seq, call.id, call.session, call.segment, call.offset, call.length, done.segment, done.offset,"
     f" done.length, {IS_ASKED}"
@@ -88,7 +84,7 @@ class Index:
 
         Calls whose beginning is missing are left out: nothing is known of them that could be asked.
         """
-        return self._stream(_PAST, wanted, _ALWAYS, self._past, "call.line IS NOT NULL")
+        return self._stream(COLUMNS, wanted, _ALWAYS, self._past, "call.line IS NOT NULL")
 
     def calls(self, wanted: Filter = _EVERYTHING, *, within: Stretch = _ALWAYS) -> Iterator[LedgerCall]:
         """Yield calls in the order in which they began, from the ledger's own lines."""
@@ -113,6 +109,33 @@ class Index:
             where, values = self._where(wanted, within)
             query = f"SELECT session, count(*) FROM call WHERE {where} GROUP BY session ORDER BY max(ts), min(ts)"
             return dict(database.execute(query, values))
+
+        return self._ask(ask)
+
+    def span(self, wanted: Filter = _EVERYTHING) -> tuple[str, str] | None:
+        """Return when the first of these calls began, and the last one; None where there are none."""
+
+        def ask(database: sqlite3.Connection) -> tuple[str, str] | None:
+            where, values = self._where(wanted, _ALWAYS)
+            first, last = database.execute(f"SELECT min(ts), max(ts) FROM call WHERE {where}", values).fetchone()
+            return None if first is None else (first, last)
+
+        return self._ask(ask)
+
+    def paths(self, wanted: Filter = _EVERYTHING) -> list[Path]:
+        """Return the segments in which a record of these calls stands, by name."""
+
+        def ask(database: sqlite3.Connection) -> list[Path]:
+            where, values = self._where(wanted, _ALWAYS)
+            found = f"""
+                WITH wanted AS (SELECT call.n, call.id, call.segment FROM call WHERE {where})
+                SELECT name FROM segment WHERE n IN (
+                    SELECT segment FROM wanted
+                    UNION SELECT done.segment FROM wanted JOIN done ON done.n = wanted.n
+                    UNION SELECT decision.segment FROM wanted JOIN decision ON decision.id = wanted.id
+                ) ORDER BY name
+            """
+            return [self._folder / os.fsdecode(name) for (name,) in database.execute(found, values)]
 
         return self._ask(ask)
 
@@ -293,7 +316,7 @@ class Index:
 
     def _past(self, row: Any) -> PastCall:
         *values, is_asked = row
-        past = _past(values)
+        past = past_call(values)
         return past._replace(decisions=past_decisions(self._database, past.id)) if is_asked else past
 
     def _readable_lines(self) -> Lines:
@@ -337,39 +360,6 @@ _LAST = 1 << 62
 
 def _session(values: list[Any]) -> SessionEntry:
     return SessionEntry(**dict(zip(_SESSION_FIELDS, values, strict=True)))
-
-
-def _past(row: Any) -> PastCall:
-    (
-        ts, seq, call_id, session, host, agent, group, turn, tool, source, intent, intent_source, rationale, args,
-        policy, flags, model, status, codes, ms, outcome, facts, error, files,
-    ) = row  # fmt: skip
-    return PastCall(
-        call_id,
-        session,
-        host,
-        agent,
-        group,
-        turn,
-        seq,
-        ts,
-        tool,
-        source,
-        intent,
-        intent_source,
-        rationale,
-        {} if args is None else json.loads(args) or {},
-        policy,
-        () if flags is None else tuple(json.loads(flags)),
-        model,
-        status,
-        () if codes is None else tuple(json.loads(codes)),
-        0 if ms is None else ms,
-        outcome,
-        facts,
-        error,
-        () if files is None else tuple(json.loads(files)),
-    )
 
 
 def _named(database: sqlite3.Connection, name: str) -> list[str]:
