@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from pi_intent.gates.capabilities import Permit
     from pi_intent.gates.credentials import credential
     from pi_intent.gates.declared import ask_when, declare_tier, declare_touched, govern
+    from pi_intent.gates.question import Answer, Question
     from pi_intent.gates.situation import Situation
     from pi_intent.gates.tiers import Tiered
     from pi_intent.labels.board import CallLabel, GroupHeader, LabelBoard
@@ -85,6 +86,7 @@ _HOME = {
     "pi_intent.gates.capabilities": ("Permit",),
     "pi_intent.gates.credentials": ("credential",),
     "pi_intent.gates.declared": ("ask_when", "declare_tier", "declare_touched", "govern"),
+    "pi_intent.gates.question": ("Answer", "Question"),
     "pi_intent.gates.situation": ("Situation",),
     "pi_intent.gates.tiers": ("Tiered",),
     "pi_intent.labels.board": ("CallLabel", "GroupHeader", "LabelBoard"),
@@ -98,6 +100,7 @@ _MODULES = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = [
     "INTENT_MARKER",
+    "Answer",
     "CallDenied",
     "CallLabel",
     "CheckInDecision",
@@ -118,6 +121,7 @@ __all__ = [
     "OutcomePatch",
     "Permit",
     "PiIntentError",
+    "Question",
     "SettingsError",
     "Situation",
     "Tiered",

@@ -12,19 +12,23 @@ from pi_intent.around import Disk
 from pi_intent.errors import CredentialError
 from pi_intent.gates.artifacts import Store, Unredeemed, listed, redeem
 from pi_intent.gates.capabilities import Governed, Permit
-from pi_intent.gates.check_in import CheckIn
+from pi_intent.gates.check_in import CheckIn, apart
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.credentials import Credential
 from pi_intent.gates.declared import PROCESS
-from pi_intent.gates.history import History
+from pi_intent.gates.kept import kept_question, kept_reasons
+from pi_intent.gates.later import Arrived
+from pi_intent.gates.memory import Memory
 from pi_intent.gates.misfits import misfit
-from pi_intent.gates.question import Asker
+from pi_intent.gates.question import Asker, Question, Seen
+from pi_intent.gates.rules import Reason
 from pi_intent.gates.situation import Situation
+from pi_intent.render.check_in import question_lines
 from pi_intent.settings import Settings, ToolSettings, project_root
 from pi_intent.types import Host, JSONObject
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from pi_intent.pipeline import OpenCall, Pipeline
 
@@ -33,7 +37,9 @@ class Session(Protocol):
     """What gates know of the session that they stand in.
 
     `artifacts` is what its tools have stored, None where nothing is; `digest` names bytes in its ledger; `learn`
-    keeps texts out of everything that leaves the process; `tell_once` shows a person a sentence.
+    keeps texts out of everything that leaves the process; `redacted` takes out of a text what must not;
+    `kept_arguments` are those of a call as the ledger has them, None without one; `tell_once` shows a person a
+    sentence.
     """
 
     @property
@@ -52,7 +58,15 @@ class Session(Protocol):
 
     def learn(self, secrets: Iterable[str]) -> None: ...
 
+    def redacted(self, text: str) -> str: ...
+
+    def kept_arguments(self, arguments: JSONObject) -> JSONObject | None: ...
+
     def tell_once(self, message: str) -> None: ...
+
+
+KEPT_WIDTH = 110
+"""Columns of what the ledger keeps of a question."""
 
 
 class Admitted(NamedTuple):
@@ -70,7 +84,7 @@ class Gates:
 
     `turn` makes a lock, so that one person is asked one question at a time; `fetch` gets credentials, None where the
     host has no way to give them to a tool. Nothing here needs an event loop: where these wait for nothing, nothing is
-    waited for.
+    waited for. `memory` is what a session remembers whose host makes new gates for each of its runs.
     """
 
     def __init__(
@@ -78,18 +92,21 @@ class Gates:
         session: Session,
         turn: Callable[[], AbstractAsyncContextManager[Any]],
         fetch: Callable[[tuple[Credential, ...]], Awaitable[dict[str, str]]] | None = None,
+        *,
+        memory: Memory | None = None,
     ) -> None:
         self._session = session
         self._fetch = fetch
-        history = History()
-        session.pipeline.sinks.subscribe(history.apply)
+        memory = Memory() if memory is None else memory
+        session.pipeline.sinks.subscribe(memory.history.apply)
         self.check_in = CheckIn(
             texts=session.pipeline.texts,
             around=Disk(session.cwd),
-            history=history,
+            memory=memory,
             declared=PROCESS,
             turn=turn(),
             digest=session.digest,
+            keeping=SessionKeeping(session),
         )
 
     async def admit(
@@ -102,10 +119,12 @@ class Gates:
         asker: Asker | None,
         parameters: Mapping[str, Any] | None = None,
         filled: Collection[str] = (),
+        arrived: Arrived | None = None,
     ) -> Admitted:
         """Return when a call may run, and with what. Raises as `CheckIn.admit` does; then the call is settled.
 
-        `chosen` is what is set for the tool, `asker` the way to a person, None where nobody can be asked.
+        `chosen` is what is set for the tool, `asker` the way to a person, None where nobody can be asked; `arrived`
+        is the answer to an earlier question on the call.
         `parameters` is the tool's schema where only the tool itself checks its arguments; `filled` are those of it
         that are filled in later.
         """
@@ -113,8 +132,10 @@ class Gates:
         if chosen.wants:  # first: whoever decides on the call decides on the text itself
             arguments = self._redeemed(opened, arguments, dict(chosen.wants))
         gated = gated_by(settings, chosen)
-        if gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
+        if arrived is None and gated.is_open and not PROCESS.concerns(start.tool_name, start.tool_source):
             return await self._with_credentials(opened, arguments, settings, chosen)
+        if chosen.needs:  # nobody else may change what was approved while they are fetched
+            arguments = apart(arguments)
         situation = Situation(
             tool_name=start.tool_name,
             tool_source=start.tool_source,
@@ -126,7 +147,7 @@ class Gates:
             model=start.model,
         )
         doubt = None if parameters is None else misfit(parameters, arguments, filled=filled)
-        await self.check_in.admit(opened, arguments, situation, gated, asker, misfit=doubt)
+        await self.check_in.admit(opened, arguments, situation, gated, asker, misfit=doubt, arrived=arrived)
         return await self._with_credentials(opened, arguments, settings, chosen)
 
     def _redeemed(self, opened: OpenCall, arguments: JSONObject, wanted: dict[str, str]) -> JSONObject:
@@ -159,11 +180,31 @@ class Gates:
         return Admitted(arguments, given, {credential.variable: given[credential.name] for credential in needed})
 
 
+class SessionKeeping:
+    """What of a question the ledger of a session may hold."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def reasons(self, reasons: Iterable[Reason], arguments: JSONObject) -> tuple[str, ...]:
+        return kept_reasons(reasons, arguments, self._session.redacted)
+
+    def shown(self, question: Question, seen: Seen | None) -> str | None:
+        arguments = self._session.kept_arguments(question.arguments)
+        if arguments is None or seen is None:
+            return None
+        lines = question_lines(kept_question(question, arguments, self._session.redacted), width=KEPT_WIDTH)
+        if seen.lines < seen.of:
+            lines.insert(0, f"Only the first {seen.lines} of {seen.of} lines were on the screen.")
+        return "\n".join(lines)
+
+
 def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:
     """Return the gates that settings put before a tool."""
     return Gated(
         ask=settings.ask,
         tier=chosen.tier,
+        floor=chosen.floor,
         rules=chosen.check_in,
         show=settings.consent,
         unattended=settings.unattended,

@@ -112,6 +112,12 @@ class OpenCall:
             self.settled = True
             self._pipeline.closed(self, settlement, self._opened_at)
 
+    def let_go(self) -> None:
+        """Tell no end of the call, now or later: it waits for somebody, and another process may go on with it."""
+        if not self.settled:
+            self.settled = True
+            del self._pipeline.open_calls[self.start.call_id]
+
 
 class Pipeline:
     """The calls of one session.
@@ -170,8 +176,8 @@ class Pipeline:
         opened.settle(settlement)
         return result
 
-    def open(self, request: CallRequest) -> OpenCall:
-        """Read a call and tell its start.
+    def open(self, request: CallRequest, *, begun: bool = False) -> OpenCall:
+        """Read a call and tell its start; it has `begun` where another process opened it as `request.call_id`.
 
         Raises `IntentRejected` where it is refused, with start and end told, and `LedgerError` where a strict ledger
         vetoes it, with the end told as denied.
@@ -186,7 +192,7 @@ class Pipeline:
             raise
         if call.intent_source == "model":
             self.rounds.stated(request.tool_name)
-        return self._begin(request, call, policy, binding=True)
+        return self._begin(request, call, policy, binding=True, begun=begun)
 
     def _read(self, request: CallRequest, rounds: int) -> tuple[IntentCall, Policy]:
         spent = request.policy == "adaptive" and rounds > request.budget
@@ -236,7 +242,9 @@ class Pipeline:
         for opened in tuple(self.open_calls.values()):
             opened.settle(Settlement(status=status, is_error=True))
 
-    def _begin(self, request: CallRequest, call: IntentCall, policy: Policy, *, binding: bool) -> OpenCall:
+    def _begin(
+        self, request: CallRequest, call: IntentCall, policy: Policy, *, binding: bool, begun: bool = False
+    ) -> OpenCall:
         if request.redact_args:
             call = _with_flags(call, "redact_args")
         start = ToolExecutionStart(
@@ -269,7 +277,7 @@ class Pipeline:
         veto = None
         if self.journal is not None:
             try:
-                self.journal.opened(start, context)
+                (self.journal.resumed if begun else self.journal.opened)(start, context)
             except LedgerError as error:
                 veto = error if binding else None
         self.sinks.emit(start)

@@ -55,10 +55,11 @@ class Settlement(NamedTuple):
     flags: tuple[Flag, ...] = ()
 
 
-DecidedBy = Literal["person", "grant", "permission", "nobody", "failure", "cancelled"]
-"""`person`: was asked · `grant`: a person approved this exact call before, for the session · `permission`: a setting
-or a checker governs what the tool touches · `nobody`: nobody could be asked · `failure`: asking failed · `cancelled`:
-the call ended while somebody was asked."""
+DecidedBy = Literal["person", "application", "grant", "permission", "nobody", "failure", "cancelled"]
+"""`person`: was asked · `application`: the program around the agent answered, and who stands behind that is not
+known · `grant`: a person approved this exact call before, for the session · `permission`: a setting or a checker
+governs what the tool touches · `nobody`: nobody could be asked · `failure`: asking failed · `cancelled`: the call
+ended while somebody was asked."""
 
 
 class Decision(NamedTuple):
@@ -84,13 +85,16 @@ class Journal(Protocol):
 
     - `opened` is called once a call, before the tool runs, and returns when the record is in the kernel's hands.
       It raises `LedgerError` under `strict` only: the call is then vetoed. Otherwise it never raises.
-    - `closed` is called once for each opened call, also while a task is being cancelled, and never raises.
+    - `closed` is called once for each opened call, also while a task is being cancelled, and never raises. Where a
+      call is let go without an end, another process may go on with it: there it is `resumed` instead of opened.
     - `decided` is called between the two, whenever somebody is asked and whenever that is decided. It raises
       `LedgerError` under `strict` only: the call is then vetoed.
     - None of them awaits, sleeps or starts a thread.
     """
 
     def opened(self, start: ToolExecutionStart, context: CallContext) -> None: ...
+
+    def resumed(self, start: ToolExecutionStart, context: CallContext) -> None: ...
 
     def decided(self, decision: Decision) -> None: ...
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,7 @@ from pi_intent.ids import ulid
 from pi_intent.ledger.absent import NoLedger, could_not_be_opened, then
 from pi_intent.pipeline import Pipeline
 from pi_intent.sinks import PROCESS, FanOut
-from pi_intent.types import Host
+from pi_intent.types import Host, JSONObject
 
 if TYPE_CHECKING:
     from pi_intent.channel import Channel
@@ -33,6 +35,20 @@ if TYPE_CHECKING:
 def new_id() -> str:
     """Return a new unique id that sorts by time."""
     return ulid(time.time_ns() // 1_000_000, os.urandom(10))
+
+
+def waker(callback: Callable[[], None]) -> Callable[[], None]:
+    """Return what has the running loop call back soon, from whatever thread; it does nothing on a loop of trio's."""
+    try:
+        loop = asyncio.get_running_loop()
+    except RuntimeError:
+        return lambda: None
+
+    def wake() -> None:
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(callback)
+
+    return wake
 
 
 class SessionRuntime:
@@ -83,13 +99,15 @@ class SessionRuntime:
         """What knows the credentials that tools were given."""
         self._said: set[str] = set()
         self._untold: list[str] = []
+        self._wake: Callable[[], None] = lambda: None
+        """Has the loop of the session tell what another thread found, where it can be woken."""
         self._thread = threading.get_ident()
         self._closed = False
         self._opening = threading.Lock()
         """Held by the thread that opens the ledger, so that it is opened once."""
 
     def tell_once(self, message: str) -> None:
-        """Show a person a sentence that they have not been shown; from another thread, when `start` is done."""
+        """Show a person a sentence that they have not been shown; from another thread, when the loop comes to it."""
         if message in self._said:
             return
         self._said.add(message)
@@ -97,11 +115,13 @@ class SessionRuntime:
             self.tell(message)
         else:
             self._untold.append(message)
+            self._wake()
 
     async def start(self) -> None:
         """Open the ledger, once; git and the disk are asked in a thread. Never raises."""
         if self.pipeline.journal is not None:
             return
+        self._wake = waker(self._tell_untold)
         await anyio.to_thread.run_sync(self._open_journal)
         self._tell_untold()
 
@@ -163,6 +183,7 @@ class SessionRuntime:
     async def start_tracing(self) -> None:
         """Make spans of the calls where no ledger is to be opened. Never raises."""
         if self.traced and self.tracing is None:
+            self._wake = waker(self._tell_untold)
             await anyio.to_thread.run_sync(self._open_tracing, None)
             self._tell_untold()
 
@@ -218,6 +239,14 @@ class SessionRuntime:
         if self.journal is not None:
             self.journal.learn(secrets)
 
+    def redacted(self, text: str) -> str:
+        """Return a text without its secrets, as the ledger may hold it."""
+        return text if self.journal is None else self.journal.redactor.text(text)
+
+    def kept_arguments(self, arguments: JSONObject) -> JSONObject | None:
+        """Return the arguments of a call as the ledger has them; None where nothing is recorded."""
+        return None if self.journal is None else self.journal.kept_arguments(arguments)
+
     def holds_given(self, text: str) -> bool:
         """Say whether a text holds one of these, in whatever form it is written."""
         return self._given is not None and self._given.holds_known(text)
@@ -233,6 +262,7 @@ class SessionRuntime:
         self._closed = True
         self.pipeline.settle_all("interrupted")
         self._give_back()
+        self._tell_untold()
 
     def _give_back(self) -> None:
         if self._artifacts is not None:

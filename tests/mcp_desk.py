@@ -18,7 +18,7 @@ from pi_intent.hosts.mcp.tools import Tools
 from pi_intent.pipeline import Pipeline
 from pi_intent.protocols import CallContext, Decision, Settlement
 from pi_intent.sinks import FanOut, MemorySink
-from pi_intent.types import Host
+from pi_intent.types import Host, JSONObject
 
 ECHO = {"name": "echo", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
 
@@ -56,6 +56,12 @@ class Session(NamedTuple):
 
     def learn(self, secrets: Iterable[str]) -> None:
         raise AssertionError("nothing gets credentials here")
+
+    def redacted(self, text: str) -> str:
+        return text
+
+    def kept_arguments(self, arguments: JSONObject) -> JSONObject:
+        return arguments
 
     def tell_once(self, message: str) -> None:
         raise AssertionError(message)

@@ -21,7 +21,8 @@ from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import find_ledger, obstacle
 from pi_intent.settings import LoadedSettings, ToolRule, load_settings, project_root
 from pi_intent.settings.wording import setting_path
-from pi_intent.tracing.environment import lacking
+from pi_intent.tracing.environment import lacking, shown_url, traces_url
+from pi_intent.tracing.listening import nobody_listens
 
 if TYPE_CHECKING:
     from pi_intent.hosts.tau.probe import Probe, ToolVerdict
@@ -127,8 +128,8 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
         then = "calls are refused" if loaded.settings.strict else "calls go on, but are not recorded"
         told = f"the ledger {ledger.path} cannot be written ({ledger.obstacle}), so {then}: see who owns that folder"
         (problems if loaded.settings.strict else notes).append(told)
-    if loaded.settings.tracing and (lack := lacking(environ)) is not None:
-        notes.append(f"tracing is on, but {lack}: an agent sends spans only where its host has set up OpenTelemetry")
+    if loaded.settings.tracing:
+        notes += _of_tracing(environ)
     return Report(
         tau=tau,
         probe=probe,
@@ -138,6 +139,13 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
         problems=tuple(problems),
         notes=tuple(notes),
     )
+
+
+def _of_tracing(environ: Mapping[str, str]) -> Iterator[str]:
+    if (lack := lacking(environ)) is not None:
+        yield f"tracing is on, but {lack}: an agent sends spans only where its host has set up OpenTelemetry"
+    elif (url := traces_url(environ)) is not None and nobody_listens(url):
+        yield f"tracing is on, but nobody listens at {shown_url(url)}: start what is to receive the spans"
 
 
 def _installation(probe: Probe) -> Iterator[str]:
@@ -308,7 +316,11 @@ def _draw(report: Report) -> None:
     line(str(ledger.path))
     if ledger.segments:
         files = "1 file" if ledger.segments == 1 else f"{ledger.segments} files"
-        line(f"{files}, {filesize.decimal(ledger.size)}, records from {ledger.oldest} to {ledger.newest}")
+        from pi_intent.render.moments import Moments
+
+        moments = Moments()
+        oldest, newest = (moments.told(time or "") for time in (ledger.oldest, ledger.newest))
+        line(f"{files}, {filesize.decimal(ledger.size)}, records from {oldest} to {newest}")
     else:
         line("no record yet")
     if ledger.note is not None:

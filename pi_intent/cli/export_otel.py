@@ -14,7 +14,8 @@ from pi_intent.cli.exporting import SESSION, SINCE, Source
 from pi_intent.errors import TracingError
 from pi_intent.facts import counted
 from pi_intent.labels.printable import printable
-from pi_intent.tracing.environment import CAPTURE, NOT_INSTALLED, captures_content, shown_url, traces_url
+from pi_intent.tracing.environment import CAPTURE, NOT_INSTALLED, captures_content, refusal, shown_url, traces_url
+from pi_intent.tracing.listening import nobody_listens
 from pi_intent.tracing.past import PastSpan, PastSpans
 
 if TYPE_CHECKING:
@@ -39,14 +40,17 @@ def otel(endpoint: str | None, session: str | None, since: str | None, dry_run: 
     """Send the calls of this project as spans, protobuf over HTTP, to an OTLP endpoint.
 
     The standard variables of OpenTelemetry hold: OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS, _TIMEOUT, OTEL_SERVICE_NAME
-    and so on. Every call is a span "execute_tool TOOL" under one of its session. The ids follow from the session and
-    the call, so sending again is sending the same spans.
+    and so on. Nothing is sent where OTEL_SDK_DISABLED is true, OTEL_TRACES_EXPORTER is without otlp, or a protocol
+    is set that is not http/protobuf.
+
+    Every call is a span "execute_tool TOOL" under one of its session. The ids follow from the session and the call,
+    so sending again is sending the same spans.
 
     Texts (intents, rationales, arguments, outcomes, paths) are sent only where
     OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is "true", "span_only" or "span_and_event", and never of a call
     that the setting redact_args withheld. Calls that still run are left out.
 
-    Exits with 1 where the spans were not taken; those of earlier batches may have been.
+    Exits with 1 where nothing is to be sent, or the spans were not taken; those of earlier batches may have been.
 
     With --json it is one document:
 
@@ -61,6 +65,8 @@ def otel(endpoint: str | None, session: str | None, since: str | None, dry_run: 
       pi-intent export otel --endpoint http://localhost:4318
       pi-intent export otel --since 7d
     """
+    if (refused := refusal(os.environ)) is not None:
+        raise TracingError(f"nothing was sent, as {refused.why}: unset {refused.variable} to send")
     url = _checked(traces_url(os.environ, endpoint))
     if url is None and not dry_run:
         raise TracingError("no endpoint is set: give one with --endpoint, or set OTEL_EXPORTER_OTLP_ENDPOINT")
@@ -90,7 +96,7 @@ def _checked(url: str | None) -> str | None:
 
 def _send(spans: Iterator[PastSpan], url: str) -> int:
     try:
-        from pi_intent.tracing.sending import Sender, nobody_listens
+        from pi_intent.tracing.sending import Sender
     except ImportError as error:
         raise TracingError(NOT_INSTALLED) from error
     sender: Sender | None = None

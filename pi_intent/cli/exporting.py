@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from pi_intent.cli.moments import Moment
+from pi_intent.cli.moments import since
 from pi_intent.cli.progress import Progress
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.unread import tell_unread
@@ -23,7 +23,10 @@ from pi_intent.redaction import Redactor
 
 SESSION = click.option("--session", metavar="ID", help="Only this session; the beginning of its id is enough.")
 SINCE = click.option(
-    "--since", metavar="WHEN", type=Moment(), help='Only what began since then: "2 hours ago", "7d", "2030-01-31".'
+    "--since",
+    metavar="WHEN",
+    callback=lambda _context, _option, text: None if text is None else since(text),
+    help='Only what began since then: "2 hours ago", "7d", "2030-01-31".',
 )
 
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import click
 
-from pi_intent.cli.asking import FAILED, OUTCOMES, Asked, nothing_found
+from pi_intent.cli.asking import FAILED, OUTCOMES, WORDS, Asked, nothing_found
 from pi_intent.cli.console import complain, json_text, shown_json
-from pi_intent.cli.noting import AT_ONCE, Notes, notes_in, notes_json
+from pi_intent.cli.noting import AT_ONCE, Notes, left_out, notes_in, notes_json
 from pi_intent.cli.paging import is_drawn, print_lines
 from pi_intent.cli.progress import opened_index
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.unread import tell_unread
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import entry_json
-from pi_intent.ledger.index import Filter, Index
+from pi_intent.ledger.index import Filter, Index, Stretch
 from pi_intent.ledger.location import LedgerLocation, find_ledger
 from pi_intent.ledger.reader import Problem
-from pi_intent.render.sessions import group_by_session
+from pi_intent.render.sessions import SessionCalls, first_entries
 from pi_intent.render.timeline import Line, aim, short_id, stated, timeline
 
 SHOWN = 50
@@ -60,6 +60,13 @@ _WHOLE = 16_384  # columns
     help="Only calls where this stands in the intent, rationale, target, outcome, facts or error, as they are shown:"
     " a regular expression, in capitals or not.",
 )
+@click.option("--asked", is_flag=True, help="Only calls that a person was to be asked about before they ran.")
+@click.option(
+    "--decided",
+    type=click.Choice(WORDS),
+    multiple=True,
+    help='Only calls that were asked about and ended so; "waiting": without an answer. Repeatable.',
+)
 @click.option(
     "--limit",
     metavar="N",
@@ -81,6 +88,8 @@ def log(
     failed: bool,
     since: str | None,
     grep: str | None,
+    asked: bool,
+    decided: tuple[str, ...],
     limit: int | None,
     with_notes: bool | None,
     as_json: bool,
@@ -88,11 +97,11 @@ def log(
     """Show what was done in this project, and why: the ledger's calls by session, the newest last.
 
     Each call has its time, the intent as the model stated it (nothing here checks whether it is true), the evidence
-    that the model named, the tool and what it was aimed at, and what came of it. Under the time stands the end of its
-    id: "pi-intent show" tells everything about it. Calls of one message of the model stand together. A "note" says
-    what is doubtful about the words of an intent (docs/notes.md); it is deterministic, and no verdict. A call without
-    an end is "running" while its agent is, and "open" where the process ended under it. What could not be read of the
-    ledger is told on standard error.
+    that the model named, the tool and what it was aimed at, what a person was asked about it and decided, and what
+    came of it. Under the time stands the end of its id: "pi-intent show" tells everything about it. Calls of one
+    message of the model stand together. A "note" says what is doubtful about the words of an intent (docs/notes.md);
+    it is deterministic, and no verdict. A call without an end is "running" while its agent is, and "open" where the
+    process ended under it. What could not be read of the ledger is told on standard error.
 
     Filters combine: a call is shown where all of them fit. Where none does, that is told, and is no failure; a
     session that is not there is one. On a terminal, what is longer than it goes through your PAGER.
@@ -103,6 +112,7 @@ def log(
     {"ledger": FOLDER,
      "calls": [{"id": ID, "state": "running", "open" or "settled",
                 "call": RECORD or null, "done": RECORD or null,
+                "decisions": [RECORD, in order],
                 "notes": [{"kind": KIND, "text": SENTENCE}], with --notes}],
      "problems": [{"path": FILE, "line": NUMBER or null, "text": SENTENCE}]}
 
@@ -112,24 +122,34 @@ def log(
       pi-intent log --failed --since yesterday
       pi-intent log --path src/pay.py --tool edit --tool write
       pi-intent log --session 01J8 --limit 0
+      pi-intent log --decided denied --decided waiting
       pi-intent log --grep "retry|again" --json | jq '.calls[].call.intent'
     """
     for option, values in {"--session": (session,), "--tool": tools, "--path": paths, "--grep": (grep,)}.items():
         if "" in values:
             raise click.UsageError(f"{option} is empty")
     location = find_ledger(Path(), os.environ)
-    asked = Asked(tools=tools, paths=paths, outcomes=outcomes, failed=failed, since=since, grep=grep)
+    question = Asked(
+        tools=tools,
+        paths=paths,
+        outcomes=outcomes,
+        failed=failed,
+        since=since,
+        grep=grep,
+        asked=asked,
+        decided=decided,
+    )
     if failed and outcomes and FAILED.isdisjoint(outcomes):
         raise click.UsageError(f"--failed and --status {outcomes[0]} let no call through together; leave one out")
-    wanted = asked.filter(location.project)  # what cannot be read is told before anything is looked for
+    wanted = question.filter(location.project)  # what cannot be read is told before anything is looked for
     with opened_index(location.root) as index:
         if session is not None:
             session = choose_session(session, index.session_ids(), location.segments)
-            asked, wanted = replace(asked, session=session), replace(wanted, session=session)
+            question, wanted = replace(question, session=session), replace(wanted, session=session)
         if as_json:
             _print_json(location, index, wanted, limit or None, bool(with_notes))
         else:
-            _print(location, index, asked, wanted, SHOWN if limit is None else limit, with_notes)
+            _print(location, index, question, wanted, SHOWN if limit is None else limit, with_notes)
             tell_unread(index.problems(session=session), index.others(), where_all_are="; --json lists all of them")
 
 
@@ -153,19 +173,38 @@ def _print(
             '"pi-intent import", or watch "pi-intent demo".'
         )
         return
-    calls = [*index.calls(wanted, limit=limit or None)]
-    groups = group_by_session(calls, index.sessions(), counts)
-    notes, left_out = _notes(index, location, [call.session for call in calls], with_notes)
+    within = index.last(wanted, limit) if limit else Stretch()
+    shown = index.counts(wanted, within=within)
+    notes, untaken = _notes(index, location, shown, with_notes)
+    groups = session_groups(index, wanted, within, shown, counts)
     lines = timeline(groups, notes=notes) if is_drawn() else timeline(groups, notes=notes, label=_WHOLE)
-    earlier = _earlier(sum(counts.values()) - len(calls))
-    print_lines(chain(earlier, lines, _left_open(index, wanted, calls), left_out), newest_last=True)
+    earlier = _earlier(sum(counts.values()) - sum(shown.values()))
+    print_lines(chain(earlier, lines, _left_open(index, wanted, within), untaken), newest_last=True)
+
+
+def session_groups(
+    index: Index, wanted: Filter, within: Stretch, shown: Mapping[str, int], counts: Mapping[str, int]
+) -> Iterator[SessionCalls]:
+    """Yield the sessions of a stretch, each with calls that are only read when they are asked for.
+
+    `shown` says how many calls of the stretch there are by session, `counts` how many there are in all.
+    """
+    entries = first_entries(index.sessions())
+    for session, count in shown.items():
+        yield SessionCalls(
+            session=session,
+            entry=entries.get(session),
+            calls=index.calls(wanted, within=replace(within, session=session)),
+            shown=count,
+            omitted=counts.get(session, count) - count,
+        )
 
 
 def _notes(
-    index: Index, location: LedgerLocation, sessions: Sequence[str], with_notes: bool | None
+    index: Index, location: LedgerLocation, sessions: Iterable[str], with_notes: bool | None
 ) -> tuple[Notes, list[Line]]:
     """Return the notes that are wanted, and what to say of those that are left out."""
-    if with_notes is None and (history := sum(index.lengths(sessions).values())) > AT_ONCE:
+    if history := left_out(index, sessions, with_notes, most=AT_ONCE):
         text = f"no notes were taken, as these sessions have {history} calls; --notes takes them"
         return {}, [Line(lead=None), Line(((text, "dim"),), lead=None)]
     return ({} if with_notes is False else notes_in(index, location, sessions)), []
@@ -178,23 +217,19 @@ def _earlier(count: int) -> Iterator[Line]:
         yield Line(lead=None)
 
 
-def _left_open(index: Index, wanted: Filter, shown: Sequence[LedgerCall]) -> Iterator[Line]:
-    """Name the calls that were left open and are not among those that are shown: nobody may ever have looked."""
-    if wanted.outcomes and "open" not in wanted.outcomes:
+def _left_open(index: Index, wanted: Filter, within: Stretch) -> Iterator[Line]:
+    """Name the calls before those that are shown that were left open: nobody may ever have looked."""
+    if within.start is None or (wanted.outcomes and "open" not in wanted.outcomes):
         return
     opened = replace(wanted, outcomes=frozenset({"open"}), live=True)
-    shown_open = sum(
-        call.state == "open" and call.call is not None and "imported" not in call.call.flags for call in shown
-    )
-    earlier = sum(index.counts(opened).values()) - shown_open
-    if earlier <= 0:
+    before = Stretch(stop=within.start)
+    earlier = sum(index.counts(opened, within=before).values())
+    if not earlier:
         return
-    # They are the last ones: those that are shown come after them.
-    found = [*index.calls(opened, limit=_MOST_OPEN + shown_open)][: min(earlier, _MOST_OPEN)]
     calls, them = ("call was", "it") if earlier == 1 else ("calls were", "them")
     yield Line(lead=None)
     yield Line(((f"{earlier} earlier {calls} left open: the process ended under {them}", "yellow"),), lead=None)
-    for call in found:
+    for call in index.calls(opened, within=index.last(opened, _MOST_OPEN, within=before)):
         if call.call is not None:
             yield Line(((f"{short_id(call.id)}  ", "dim"), *stated(call.call, _WHOLE)), lead=None, cut=True)
             yield Line((((" " * 10) + aim(call.call, call.call.args), "dim"),), lead=None, cut=True)
@@ -206,7 +241,8 @@ def _print_json(location: LedgerLocation, index: Index, wanted: Filter, limit: i
     """Print the document with each call on a line of its own, as `grep` likes it, without holding it whole."""
     sys.stdout.write(f'{{"ledger":{json_text(str(location.segments))},"calls":[')
     notes: Notes | None = notes_in(index, location, index.counts(wanted)) if with_notes else None
-    _write_items(_noted_json(call, notes) for call in index.calls(wanted, limit=limit))
+    within = Stretch() if limit is None else index.last(wanted, limit)
+    _write_items(_noted_json(call, notes) for call in index.calls(wanted, within=within))
     sys.stdout.write('],"problems":[')
     _write_items(_problem(problem) for problem in index.problems(session=wanted.session))
     sys.stdout.write("]}\n")
@@ -225,10 +261,14 @@ def _write_items(items: Iterable[str]) -> None:
 
 
 def call_json(call: LedgerCall) -> str:
-    """Return a call as JSON text: its state and the ledger's own two records."""
+    """Return a call as JSON text: its state and the ledger's own records."""
     begun = "null" if call.call is None else shown_json(entry_json(call.call))
     ended = "null" if call.done is None else shown_json(entry_json(call.done))
-    return f'{{"id":{json_text(call.id)},"state":{json_text(call.state)},"call":{begun},"done":{ended}}}'
+    decided = ",".join(shown_json(entry_json(entry)) for entry in call.decisions)
+    return (
+        f'{{"id":{json_text(call.id)},"state":{json_text(call.state)},"call":{begun},"done":{ended}'
+        f',"decisions":[{decided}]}}'
+    )
 
 
 def _problem(problem: Problem) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -17,7 +17,7 @@ from pi_intent.cli.console import complain, flush_streams, prepare_streams
 from pi_intent.errors import PiIntentError
 from pi_intent.labels.printable import printable
 
-FAILED, WRONG_USAGE, INTERRUPTED = 1, 2, 130
+FAILED, WRONG_USAGE, INTERRUPTED, UNREAD = 1, 2, 130, 141
 DEBUG = "PI_INTENT_DEBUG"
 
 _ABOUT = """Makes a coding agent say why, before it reads, writes, edits or runs.
@@ -30,6 +30,7 @@ _EXIT_CODES = (
     (str(FAILED), "the answer is no, or something failed; a sentence on standard error says what"),
     (str(WRONG_USAGE), "the command line is wrong"),
     (str(INTERRUPTED), "interrupted from the keyboard"),
+    (str(UNREAD), 'whoever read the output wanted no more of it, as "head" does; that is no failure'),
 )
 
 
@@ -149,6 +150,22 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
 _COMMANDS = {command.name: command for commands in SECTIONS.values() for command in commands}
 
 
+class _NoReader(Exception):
+    """Nobody reads the output any more. Not an `OSError`, as click ends with 1 on one of those."""
+
+
+@contextmanager
+def _reader_may_leave() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise _NoReader from error
+    except SystemExit as stopped:
+        if isinstance(stopped.__context__, BrokenPipeError):  # Rich ends with 1 on one
+            raise _NoReader from stopped
+        raise
+
+
 class Commands(click.Group):
     """The commands by name. Its `main` is the boundary where every exception becomes a sentence and an exit code."""
 
@@ -197,6 +214,14 @@ class Commands(click.Group):
         with formatter.section("Options"):
             formatter.write_dl(records)
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        with _reader_may_leave():  # --help and --version are printed here
+            return super().make_context(*args, **options)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _reader_may_leave():
+            return super().invoke(ctx)
+
     def main(
         self,
         args: Sequence[str] | None = None,
@@ -208,7 +233,7 @@ class Commands(click.Group):
         try:
             returned = super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
             code = returned if isinstance(returned, int) else 0
-        except SystemExit as stopped:  # a command's verdict, or what click and Rich do about a broken pipe
+        except SystemExit as stopped:  # a command's verdict
             code = stopped.code if isinstance(stopped.code, int) else FAILED if stopped.code else 0
         except Exception as error:
             code = _explain(error)
@@ -234,8 +259,8 @@ def _explain(error: Exception) -> int:
             return INTERRUPTED
         case PiIntentError():
             complain(f"Error: {error}")
-        case BrokenPipeError():
-            pass  # whoever read the output has seen enough
+        case _NoReader() | BrokenPipeError():
+            return UNREAD
         case OSError():
             what = "the output" if error.filename is None else error.filename
             complain(f"Error: {what} could not be read or written ({error.strerror or error})")

@@ -21,7 +21,7 @@ _UNITS = {
 _UNIT = {word: unit for unit, words in _UNITS.items() for word in words}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-SINCE_EXAMPLES = '"2 hours ago", "90m", "3d", "yesterday", "monday", "2030-01-31", "2030-01-31 14:00"'
+_SINCE_EXAMPLES = '"2 hours ago", "90m", "3d", "yesterday", "monday", "2030-01-31", "2030-01-31 14:00"'
 
 
 def read_date(text: str) -> datetime | None:
@@ -58,16 +58,13 @@ def stated(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Moment(click.ParamType[str]):
-    """What `--since` takes, as the ledger writes times."""
-
-    name = "when"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        moment = read_since(value, datetime.now(UTC))
-        if moment is None:
-            self.fail(f"{printable(value, width=60)!r} is no time: say {SINCE_EXAMPLES}.", param, ctx)
-        return stated(moment)
+def since(text: str) -> str:
+    """Return what `--since` means, as the ledger writes times. Raises `click.BadParameter`."""
+    moment = read_since(text, datetime.now(UTC))
+    if moment is None:
+        shown = printable(text, width=60)
+        raise click.BadParameter(f"{shown!r} is no time; it can be {_SINCE_EXAMPLES}.", param_hint="'--since'")
+    return stated(moment)
 
 
 def _days_back(word: str, weekday: int) -> int | None:

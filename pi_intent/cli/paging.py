@@ -24,15 +24,24 @@ def is_drawn() -> bool:
     return bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
 
 
+def drawn_width() -> int | None:
+    """Return how many columns are drawn on; None where nothing is drawn."""
+    return _console().width if is_drawn() else None
+
+
 def print_lines(lines: Iterable[Line], *, newest_last: bool = False) -> None:
     """Print lines, whole and plain where standard output is not drawn on."""
     if not is_drawn():
         write_lines(sys.stdout, lines)
         return
+    console = _console()
+    show(console, folded(console, lines), newest_last=newest_last)
+
+
+def _console() -> Console:
     from rich.console import Console  # only where something is drawn
 
-    console = Console(markup=False, emoji=False, highlight=False)
-    show(console, folded(console, lines), newest_last=newest_last)
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 def show(console: Console, lines: Iterable[Text], *, newest_last: bool = False) -> None:

@@ -18,6 +18,7 @@ from pi_intent.ledger.index.place import drop_index
 from pi_intent.ledger.location import LedgerLocation, find_ledger
 from pi_intent.ledger.purge import Plan, Stay, Survey, left_open, plan, remove_segment, survey
 from pi_intent.ledger.reader import Segment, read_segments
+from pi_intent.render.moments import Moments
 from pi_intent.settings import FOREVER, days_of, load_settings, project_root
 
 _WHY: dict[Stay, str] = {
@@ -142,16 +143,19 @@ def _carry_out(decided: Plan, outcome: _Outcome, *, dry_run: bool) -> None:
 
 def _print(location: LedgerLocation, time: str, outcome: _Outcome, *, dry_run: bool) -> None:
     removed = outcome.removed
+    moments = Moments()
+    told = moments.told(time)
     if removed:
         by_session: dict[str, list[Survey]] = {}
         for found in removed:
             by_session.setdefault(found.session or found.path.name, []).append(found)
         verb = "Would remove" if dry_run else "Removed"
-        _say(f"{verb} {_number(len(by_session), 'session')} with nothing from {time} or later: {_amount(removed)}")
+        sessions = _number(len(by_session), "session")
+        _say(f"{verb} {sessions} with nothing from {told} or later: {_amount(removed, moments)}")
         for session, parts in by_session.items():
-            _say(f"{session}: {_amount(parts)}", indent="  ")
+            _say(f"{session}: {_amount(parts, moments)}", indent="  ")
     else:
-        _say(f"Nothing to remove: no file in {location.segments} has only records from before {time}.")
+        _say(f"Nothing to remove: no file in {location.segments} has only records from before {told}.")
     for found, why in outcome.kept:
         _say(f"Kept: {found.path.name}, as {why}")
     for found, why in outcome.failed:
@@ -162,12 +166,12 @@ def _say(text: str, *, indent: str = "") -> None:
     click.echo(indent + printable(text, width=1000))
 
 
-def _amount(parts: Sequence[Survey]) -> str:
+def _amount(parts: Sequence[Survey], moments: Moments) -> str:
     calls = _number(sum(part.calls for part in parts), "call")
     unfinished = left_open(parts)
     open_calls = f" ({unfinished} left open)" if unfinished else ""
-    first = min(part.first or "" for part in parts)
-    last = max(part.last or "" for part in parts)
+    first = moments.told(min(part.first or "" for part in parts))
+    last = moments.told(max(part.last or "" for part in parts))
     size = f"{sum(part.size for part in parts):,} bytes"
     return f"{_number(len(parts), 'file')}, {calls}{open_calls}, {size}, from {first} to {last}"
 

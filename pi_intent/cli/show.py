@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import click
 
 from pi_intent.cli.console import json_text
 from pi_intent.cli.log import call_json
-from pi_intent.cli.noting import notes_in, notes_json
+from pi_intent.cli.noting import FOR_ONE, left_out, notes_in, notes_json
 from pi_intent.cli.paging import print_lines
 from pi_intent.cli.progress import opened_index
 from pi_intent.errors import PiIntentError
@@ -23,7 +24,7 @@ from pi_intent.ledger.index import Index, Place
 from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import stated_and_true_hash
 from pi_intent.render.call import call_lines
-from pi_intent.render.timeline import short_id
+from pi_intent.render.timeline import Line, short_id
 
 if TYPE_CHECKING:
     from pi_intent.notes import Note
@@ -35,26 +36,35 @@ _MOST_NEIGHBOURS = 50
 
 @click.command()
 @click.argument("call")
+@click.option(
+    "--notes/--no-notes",
+    "with_notes",
+    default=None,
+    help=f"Doubts about the words of the intent.  [default: where the session has no more than {FOR_ONE:,} calls]",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead.")
-def show(call: str, as_json: bool) -> None:
+def show(call: str, with_notes: bool | None, as_json: bool) -> None:
     """Show everything that the ledger knows of one call.
 
     CALL is its id, a beginning or an end of the id that no other call has ("pi-intent log" shows the end), or the id
     that the host gave it.
 
     It tells what the model said it was for, what literally was to run (of contents and long texts the ledger keeps
-    only the size and a digest), what came of it, which files changed, what it was held to, what there is to doubt
-    about its words (docs/notes.md), where its two records stand in the ledger, and whether the hash of each fits what
-    stands there. What else may have been changed is not looked at: "pi-intent verify" does that.
+    only the size and a digest), what a person was asked about it and decided, what came of it, which files changed,
+    what it was held to, what there is to doubt about its words (docs/notes.md), where its records stand in the
+    ledger, and whether the hash of each fits what stands there. What else may have been changed is not looked at:
+    "pi-intent verify" does that. A note on one call needs all of its session, so that a long one is left out unless
+    it is asked for.
 
     With --json it is one document:
 
     \b
     {"id": ID, "state": "running", "open" or "settled",
      "call": RECORD or null, "done": RECORD or null,
-     "notes": [{"kind": KIND, "text": SENTENCE}],
-     "records": [{"t": "call" or "done", "path": FILE, "line": NUMBER,
-                  "holds": BOOLEAN}],
+     "decisions": [RECORD, in order],
+     "notes": [{"kind": KIND, "text": SENTENCE}] or null, not taken,
+     "records": [{"t": "call", "decision" or "done", "path": FILE,
+                  "line": NUMBER, "holds": BOOLEAN}],
      "message": [ID, of all calls of the same message of the model]}
 
     \b
@@ -69,12 +79,13 @@ def show(call: str, as_json: bool) -> None:
         if found is None:
             raise PiIntentError(f"the call {printable(call, width=60)} is not in {location.segments} any more")
         it, places = found
-        notes = notes_in(index, location, [it.session]).get(call_id, ())
+        untaken = left_out(index, [it.session], with_notes, most=FOR_ONE)
+        notes = None if untaken or with_notes is False else notes_in(index, location, [it.session]).get(call_id, ())
         message = [call_id] if it.call is None else index.of_message(it.session, it.call.group)
         if as_json:
             _print_json(it, places, notes, message)
         else:
-            _print(index, it, places, notes, message)
+            _print(index, it, places, notes or (), message, untaken)
 
 
 def _chosen(index: Index, name: str, segments: Path) -> str:
@@ -111,21 +122,37 @@ def _listed(index: Index, ids: Sequence[str]) -> str:
 
 
 def _print(
-    index: Index, call: LedgerCall, places: Sequence[Place], notes: Sequence[Note], message: Sequence[str]
+    index: Index,
+    call: LedgerCall,
+    places: Sequence[Place],
+    notes: Sequence[Note],
+    message: Sequence[str],
+    untaken: int,
 ) -> None:
     at = message.index(call.id) if call.id in message else 0
     near = message[max(0, at - _MOST_NEIGHBOURS) : at + _MOST_NEIGHBOURS + 1]
     others = [call if name == call.id else found[0] for name in near if (found := index.one(name)) is not None]
     here = others.index(call) if call in others else 0
     standing = [(place.kind, place.path.name, place.line, place.raw) for place in places]
-    print_lines(call_lines(call, standing, notes=notes, before=others[:here], after=others[here + 1 :]))
+    lines = call_lines(call, standing, notes=notes, before=others[:here], after=others[here + 1 :])
+    print_lines(chain(lines, _not_taken(untaken)))
 
 
-def _print_json(call: LedgerCall, places: Sequence[Place], notes: Sequence[Note], message: Sequence[str]) -> None:
+def _not_taken(history: int) -> Iterator[Line]:
+    if history:
+        yield Line(lead=None)
+        text = f"no notes were taken, as its session has {history} calls; --notes takes them"
+        yield Line(((text, "dim"),), lead=None)
+
+
+def _print_json(
+    call: LedgerCall, places: Sequence[Place], notes: Sequence[Note] | None, message: Sequence[str]
+) -> None:
     records = [
         {"t": place.kind, "path": str(place.path), "line": place.line, "holds": _holds(place.raw)} for place in places
     ]
-    rest = json_text({"notes": notes_json(notes), "records": records, "message": list(message)})
+    noted = None if notes is None else notes_json(notes)
+    rest = json_text({"notes": noted, "records": records, "message": list(message)})
     sys.stdout.write(f"{call_json(call)[:-1]},{rest[1:]}\n")
 
 

@@ -13,6 +13,7 @@ import click
 
 from pi_intent.cli.asking import Asked
 from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.paging import drawn_width, print_lines
 from pi_intent.cli.progress import Progress, opened_index
 from pi_intent.cli.project_files import ProjectFiles
 from pi_intent.cli.session_choice import choose_session
@@ -20,7 +21,7 @@ from pi_intent.cli.unread import tell_unread
 from pi_intent.ledger.index import Filter
 from pi_intent.ledger.location import find_ledger
 from pi_intent.past import PastCall
-from pi_intent.render.stats import lines_text, stats_lines
+from pi_intent.render.stats import WIDTH, stats_lines
 from pi_intent.stats import stats_of
 
 
@@ -80,7 +81,7 @@ def stats(session: str | None, since: str | None, model: str | None, no_notes: b
     if as_json:
         click.echo(json_text(asdict(found), indent=1))
     elif found.calls:
-        sys.stdout.write(lines_text(stats_lines(found, blocks=_has_blocks())))
+        print_lines(stats_lines(found, width=drawn_width() or WIDTH, blocks=_has_blocks()))
     elif total:
         complain(f"None of the {total} calls recorded here fits --since and --model; leave one out.")
 

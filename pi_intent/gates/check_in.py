@@ -4,49 +4,44 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from copy import deepcopy
-from typing import NamedTuple
 
 from pi_intent.contract.rows import target_argument
 from pi_intent.contract.texts import ModelTexts
-from pi_intent.errors import CallDenied
+from pi_intent.errors import CallDenied, LedgerError
 from pi_intent.gates.capabilities import NotPermitted, check
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.declared import Declarations
 from pi_intent.gates.evidence import gather
-from pi_intent.gates.history import History
 from pi_intent.gates.identity import identity
-from pi_intent.gates.question import Answer, Asker, Question
+from pi_intent.gates.kept import Keeping
+from pi_intent.gates.later import Arrived, Asked, Deferred
+from pi_intent.gates.memory import Decided, Memory
+from pi_intent.gates.question import SCOPES, Answer, Asker, AskingStopped, Question
 from pi_intent.gates.rules import Reason, reasons_to_ask
 from pi_intent.gates.situation import Situation, Surroundings
-from pi_intent.gates.tiers import is_asked, tier_of
+from pi_intent.gates.tiers import is_asked, raised, tier_of
 from pi_intent.pipeline import OpenCall, failure
-from pi_intent.protocols import DecidedBy, Decision
-from pi_intent.types import JSONObject
+from pi_intent.protocols import Decision
+from pi_intent.types import JSONObject, Status
 
 MOST_QUESTIONS = 3
 """On one call, where its arguments change while somebody is asked."""
+
+MOST_SHOWN = 100_000
+"""Characters of a call's arguments, as JSON: nobody reads more, and what cannot be read whole is not approved."""
 
 MOST_GRANTS = 10_000
 MOST_PAST = 100
 """Decisions of a session that are kept to be listed."""
 
 
-class Decided(NamedTuple):
-    """A decision of this session as it can be listed: the call it was about, in its literal words."""
-
-    action: str
-    reasons: tuple[str, ...]
-    approved: bool | None
-    by: DecidedBy | None
-    note: str | None
-
-
 class CheckIn:
     """The check-ins of one session: what was approved for all of it, and what was decided.
 
-    `digest` makes the digests that stand in the ledger; `turn` lets one question at a time be asked.
+    `digest` makes the digests that stand in the ledger, `keeping` says what else of a question may; `turn` lets one
+    question at a time be asked.
     """
 
     def __init__(
@@ -54,19 +49,21 @@ class CheckIn:
         *,
         texts: ModelTexts,
         around: Surroundings,
-        history: History,
+        memory: Memory,
         declared: Declarations,
         turn: AbstractAsyncContextManager[object],
         digest: Callable[[bytes], str],
+        keeping: Keeping,
     ) -> None:
-        self.decided: list[Decided] = []
+        self.decided = memory.decided
         self._texts = texts
         self._around = around
-        self._history = history
+        self._history = memory.history
         self._declared = declared
         self._turn = turn
         self._digest = digest
-        self._granted: dict[bytes, None] = {}
+        self._keeping = keeping
+        self._granted = memory.granted
 
     async def admit(
         self,
@@ -77,22 +74,38 @@ class CheckIn:
         asker: Asker | None,
         *,
         misfit: str | None = None,
+        arrived: Arrived | None = None,
     ) -> None:
         """Return when a call with these arguments may run; they are those that the tool gets, literally.
 
-        Asks `asker`, None where nobody can be asked, if anything asks for that. Raises `CallDenied` with the text for
-        the model, and then the call is settled as denied; raises `LedgerError` where a strict ledger vetoes it.
+        Asks `asker`, None where nobody can be asked, if anything asks for that; `arrived` is the answer to an earlier
+        question on the call, which counts for exactly what was asked about, or for what it wrote itself. Raises
+        `CallDenied` with the text for the model, and then the call is settled as denied; raises `LedgerError` where a
+        strict ledger vetoes it, and `Deferred` where `asker` does: then the call is still open.
         """
         permits = await self._permits(opened, arguments, situation, gated)
-        if not permits and not self._reasons(opened, arguments, situation, gated):
+        if arrived is None and not permits and not self._reasons(opened, arguments, situation, gated):
             return
         async with self._turn:
-            for number in range(1, MOST_QUESTIONS + 1):
+            first = 1
+            if arrived is not None:
+                if self._is_covered(opened, arguments, situation, arrived):
+                    return
+                first = arrived.asked.decision.number + 1
+            for number in range(first, MOST_QUESTIONS + 1):
                 reasons = permits + self._reasons(opened, arguments, situation, gated)
                 if not reasons:
                     return
-                key = identity(situation.tool_name, situation.tool_source, situation.cwd, arguments)
+                key = _identity(situation, arguments)
                 if key is None:
+                    decision = Decision(
+                        call_id=opened.start.call_id,
+                        number=number,
+                        reasons=self._keeping.reasons(reasons, arguments),
+                        approved=False,
+                        by="failure",
+                    )
+                    self._record(opened, situation.tool_name, decision)
                     raise self._denied(opened, "unreadable")
                 if await self._is_approved(
                     opened, arguments, situation, gated, asker, reasons, key, number=number, misfit=misfit
@@ -111,7 +124,7 @@ class CheckIn:
         try:
             return await check(touched, governed, situation)
         except NotPermitted as denial:
-            key = identity(situation.tool_name, situation.tool_source, situation.cwd, arguments)
+            key = _identity(situation, arguments)
             decision = Decision(
                 call_id=opened.start.call_id,
                 number=1,
@@ -126,26 +139,26 @@ class CheckIn:
     def _reasons(
         self, opened: OpenCall, arguments: JSONObject, situation: Situation, gated: Gated
     ) -> tuple[Reason, ...]:
-        literal = _apart(arguments)
         tiered = tier_of(
             gated.tier or self._declared.tier(situation.tool_name, situation.tool_source),
             situation.tool_name,
             situation.tool_source,
-            literal,
+            apart(arguments),  # others' code may change what it gets, and must hide nothing from the rules
         )
+        tiered = raised(tiered, gated.floor)
         found = []
         if is_asked(gated.ask, tiered):
             found.append(Reason(f"tier {tiered.tier}", tiered.reason or ""))
         start = opened.start
         found += reasons_to_ask(
             gated.rules,
-            literal,
+            arguments,
             situation,
             self._around,
             stated=start.intent_source == "model",
-            notes=[note.text for note in self._history.notes_on(start)] if "noted" in gated.rules else (),
+            notes=lambda: [note.text for note in self._history.notes_on(start, arguments)],
         )
-        found += self._declared.reasons(literal, situation)
+        found += self._declared.reasons(arguments, situation)
         return tuple(found)
 
     async def _is_approved(
@@ -163,11 +176,11 @@ class CheckIn:
     ) -> bool:
         """Ask about a call, and say whether exactly this one may run. False: what was approved is no longer so."""
         start = opened.start
-        literal = _apart(arguments)
+        literal = apart(arguments)
         decision = Decision(
             call_id=start.call_id,
             number=number,
-            reasons=tuple(f"{reason.rule}: {reason.text}" if reason.text else reason.rule for reason in reasons),
+            reasons=self._keeping.reasons(reasons, literal),
             digest=self._digest(key),
         )
         action = literal_action(situation.tool_name, literal)
@@ -180,25 +193,71 @@ class CheckIn:
                 raise self._denied(opened, "deferred", reasons)
             self._record(opened, action, decision._replace(approved=False, by="nobody"))
             raise self._denied(opened, "nobody", reasons)
-        question = self._question(opened, literal, situation, gated, reasons, decision, misfit)
+        if len(key) > MOST_SHOWN:
+            self._record(opened, action, decision._replace(approved=False, by="failure"))
+            raise self._denied(opened, "unreadable")
         opened.ask(action)
         opened.record(decision)
         try:
-            answer = await asker.ask(question)
+            question = self._question(opened, literal, situation, gated, reasons, decision, misfit)
+            answer = _checked(await asker.ask(question))
+        except Deferred as deferred:
+            deferred.asked = Asked(action, decision, key)
+            raise
+        except AskingStopped as stop:
+            self._record(opened, action, decision._replace(approved=False, by="cancelled"))
+            raise self._denied(opened, "stopped", status="cancelled") from stop
         except Exception as error:  # a host's dialog may fail in its own ways
             self._record(opened, action, decision._replace(approved=False, by="failure"))
             raise self._denied(opened, "failed", reason=type(error).__name__) from error
         except BaseException:  # the call is cancelled while somebody is asked
-            self._record(opened, action, decision._replace(approved=False, by="cancelled"))
+            with suppress(LedgerError):  # it must not stand in the way of the cancellation
+                self._record(opened, action, decision._replace(approved=False, by="cancelled"))
             raise
-        self._record(opened, action, _answered(decision, answer))
+        if opened.settled:  # the host ended the call while somebody was asked
+            raise self._denied(opened, "stopped", status="cancelled")
+        shown = self._keeping.shown(question, answer.seen)
+        self._record(opened, action, _answered(decision, answer, shown))
         if not answer.approved:
             raise self._denied(opened, "denied with a note" if answer.note else "denied", note=answer.note or "")
-        if identity(situation.tool_name, situation.tool_source, situation.cwd, arguments) != key:
+        if _identity(situation, arguments) != key:
             return False
+        self._grant(answer, key)
+        return True
+
+    def _is_covered(self, opened: OpenCall, arguments: JSONObject, situation: Situation, arrived: Arrived) -> bool:
+        """Keep an answer that came later, and say whether exactly this call may run because of it."""
+        asked, answer = arrived.asked, arrived.answer
+        key = _identity(situation, arguments)
+        decision = _answered(asked.decision, answer)._replace(by=arrived.by)
+        covers = self._is_about(asked, key)
+        if not covers and key is not None and arrived.original is not None:
+            covers = self._is_about(asked, _identity(situation, arrived.original))
+            if covers:  # what runs is what the answer says
+                decision = decision._replace(digest=self._digest(key))
+        self._record(opened, asked.action, decision)
+        if not answer.approved:
+            raise self._denied(opened, "denied with a note" if answer.note else "denied", note=answer.note or "")
+        if covers and key is not None:
+            self._grant(answer, key)
+        return covers
+
+    def _is_about(self, asked: Asked, key: bytes | None) -> bool:
+        if key is None:
+            return False
+        return key == asked.key if asked.key is not None else self._digest(key) == asked.decision.digest
+
+    def _grant(self, answer: Answer, key: bytes) -> None:
         if answer.scope == "session" and len(self._granted) < MOST_GRANTS:
             self._granted[key] = None
-        return True
+
+    def answered(self, opened: OpenCall, arrived: Arrived) -> None:
+        """Keep the answer to an earlier question on a call that nothing of ours runs any more.
+
+        Raises `LedgerError` where a strict ledger cannot; then the call is settled as denied.
+        """
+        decision = _answered(arrived.asked.decision, arrived.answer)._replace(by=arrived.by)
+        self._record(opened, arrived.asked.action, decision)
 
     def _question(
         self,
@@ -213,6 +272,17 @@ class CheckIn:
         start, path = opened.start, literal.get("path")
         both = gated.show == "both"
         written = path if situation.tool_name == "write" and isinstance(path, str) else None
+        evidence = gather(
+            literal,
+            situation,
+            self._around,
+            tuple(self._history.calls),
+            rationale=start.rationale if both else None,
+            notes=[note.text for note in self._history.notes_on(start, literal)] if both else (),
+        )
+        if not both:
+            reasons = tuple(reason._replace(text="") if reason.rule == "noted" else reason for reason in reasons)
+            evidence = evidence._replace(led=tuple(call._replace(intent=None) for call in evidence.led))
         return Question(
             call_id=start.call_id,
             situation=situation,
@@ -226,14 +296,7 @@ class CheckIn:
             misfit=misfit,
             intent=start.intent if both and start.intent_source == "model" else None,
             rationale=start.rationale if both else None,
-            evidence=gather(
-                literal,
-                situation,
-                self._around,
-                tuple(self._history.calls),
-                rationale=start.rationale if both else None,
-                notes=[note.text for note in self._history.notes_on(start)] if both else (),
-            ),
+            evidence=evidence,
         )
 
     def _record(self, opened: OpenCall, action: str, decision: Decision) -> None:
@@ -245,9 +308,11 @@ class CheckIn:
 
     def refused(self, opened: OpenCall, sentence: str, **words: str) -> CallDenied:
         """Return what to raise where something that the call needs cannot be had; the call is settled."""
-        return self._denied(opened, sentence, (), **words)
+        return self._denied(opened, sentence, (), status="denied", **words)
 
-    def _denied(self, opened: OpenCall, why: str, reasons: tuple[Reason, ...] = (), **words: str) -> CallDenied:
+    def _denied(
+        self, opened: OpenCall, why: str, reasons: tuple[Reason, ...] = (), *, status: Status = "denied", **words: str
+    ) -> CallDenied:
         text = self._texts.consent[why].format_map(
             {
                 "tool": opened.start.tool_name,
@@ -255,25 +320,36 @@ class CheckIn:
                 **words,
             }
         )
-        opened.settle(failure("denied", text))
+        opened.settle(failure(status, text))
         return CallDenied(text)
 
 
-def _answered(decision: Decision, answer: Answer) -> Decision:
+def _checked(answer: Answer) -> Answer:
+    """Return an answer that is one. Raises `TypeError` for anything else: it approves nothing."""
+    if isinstance(answer, Answer) and isinstance(answer.approved, bool) and answer.scope in SCOPES:
+        return answer
+    raise TypeError("the asker gave no answer")
+
+
+def _identity(situation: Situation, arguments: JSONObject) -> bytes | None:
+    return identity(situation.tool_name, situation.tool_source, situation.cwd, arguments)
+
+
+def _answered(decision: Decision, answer: Answer, shown: str | None = None) -> Decision:
     return decision._replace(
         approved=answer.approved,
         by="person",
         scope=answer.scope if answer.approved else None,
         note=answer.note,
-        shown=answer.shown,
+        shown=shown,
     )
 
 
-def _apart(arguments: JSONObject) -> JSONObject:
+def apart(arguments: JSONObject) -> JSONObject:
     """Copy the arguments for others to look at: the tool runs with the original."""
     try:
         return deepcopy(arguments)
-    except RecursionError:
+    except Exception:  # nested too deeply, or values of a host's own: neither can be asked about
         return dict(arguments)
 
 

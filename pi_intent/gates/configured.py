@@ -8,7 +8,7 @@ from typing import Literal
 from pi_intent.gates.capabilities import Governed
 from pi_intent.gates.kinds import Rule
 from pi_intent.gates.question import Show
-from pi_intent.gates.tiers import AskMode, TierOf
+from pi_intent.gates.tiers import AskMode, Tiered, TierOf
 
 Unattended = Literal["deny", "defer"]
 """What becomes of a call that is to be asked about where nobody can be: refused, or kept as waiting."""
@@ -16,10 +16,15 @@ Unattended = Literal["deny", "defer"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gated:
-    """The gates before one tool. `rules` ask whatever the mode says; `touched` are the capabilities it touches."""
+    """The gates before one tool.
+
+    `floor` raises whatever tier is set or declared; `rules` ask whatever the mode says; `touched` are the
+    capabilities it touches.
+    """
 
     ask: AskMode = "none"
     tier: TierOf | None = None
+    floor: Tiered | None = None
     rules: tuple[Rule, ...] = ()
     touched: tuple[str, ...] = ()
     governed: tuple[Governed, ...] = ()
@@ -30,4 +35,4 @@ class Gated:
     def is_open(self) -> bool:
         """Whether no call of the tool can ever be held up."""
         # A declared tier may ask in every mode.
-        return self.ask == "none" and self.tier is None and not self.rules and not self.governed
+        return self.ask == "none" and self.tier is self.floor is None and not self.rules and not self.governed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from copy import deepcopy
 from typing import NamedTuple
 
 from pi_intent.errors import SettingsError
@@ -82,7 +83,7 @@ class Declarations:
         for asked in self._asked:
             if is_tool(asked.tools, situation.tool_name, situation.tool_source):
                 try:
-                    answer = asked.predicate(arguments, situation)
+                    answer = asked.predicate(deepcopy(arguments), situation)
                 except Exception as error:  # somebody else's: it fails toward asking
                     found.append(Reason(asked.reason, f"it could not be worked out ({type(error).__name__})"))
                     continue

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pi_intent.events import ToolEvent, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.notes import Note, SessionNotes
 from pi_intent.past import PastCall
+from pi_intent.types import JSONObject
 
 KEPT = 200
 """Calls that are remembered, the last ones."""
@@ -46,9 +47,9 @@ class History:
                     )
                 )
 
-    def notes_on(self, start: ToolExecutionStart) -> tuple[Note, ...]:
-        """Return the notes on a call that is about to run."""
-        return self._notes.on(past_call(start))
+    def notes_on(self, start: ToolExecutionStart, arguments: JSONObject) -> tuple[Note, ...]:
+        """Return the notes on a call that is about to run, with the arguments that it would run with."""
+        return self._notes.on(past_call(start)._replace(args=arguments))
 
     def _add(self, call: PastCall) -> None:
         self.calls.append(call)

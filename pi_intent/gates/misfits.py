@@ -40,7 +40,7 @@ def misfit(parameters: Mapping[str, Any], arguments: JSONObject, *, filled: Coll
 
 def _fits(value: object, kind: object) -> bool:
     kinds = [kind] if isinstance(kind, str) else kind if isinstance(kind, list) else []
-    if not kinds or any(each not in _TYPES for each in kinds):
+    if not kinds or any(not isinstance(each, str) or each not in _TYPES for each in kinds):
         return True
     if isinstance(value, bool):
         return "boolean" in kinds

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args, runtime_checkable
 
-from pi_intent.gates.evidence import Evidence
-from pi_intent.gates.rules import Reason
 from pi_intent.gates.situation import Situation
 from pi_intent.types import JSONObject
+
+if TYPE_CHECKING:  # a host names these types where no gate is loaded
+    from pi_intent.gates.evidence import Evidence
+    from pi_intent.gates.rules import Reason
 
 Show = Literal["both", "literal"]
 """Whether the person sees what the agent says beside what the call does."""
 
 Scope = Literal["once", "session"]
 """`session`: this exact call again in this session, too."""
+
+SCOPES: tuple[Scope, ...] = get_args(Scope)
+
+
+class AskingStopped(Exception):
+    """Raised by an asker whose host stopped the call while somebody was asked."""
 
 
 class Question(NamedTuple):
@@ -41,21 +49,31 @@ class Question(NamedTuple):
     evidence: Evidence | None = None
 
 
+class Seen(NamedTuple):
+    """How much of a question has been on a person's screen: the first so many of all its lines."""
+
+    lines: int
+    of: int
+
+
 class Answer(NamedTuple):
-    """What a person said. `note` is for the model to read; `shown` what was on the screen, as it stood there."""
+    """What a person said. `note` is for the model to read; `seen` is None where it is not known what they saw."""
 
     approved: bool
     scope: Scope = "once"
     note: str | None = None
-    shown: str | None = None
+    seen: Seen | None = None
 
 
+@runtime_checkable
 class Asker(Protocol):
     """A host's way to a person.
 
     - `ask` waits for the answer, one question at a time; an answer that nobody gave (a dialog closed, a client that
       went away) is a denial without a note.
-    - It may raise: the call is then denied, and the model is told that asking failed.
+    - It may raise: the call is then denied, and the model is told that asking failed. `AskingStopped` says that the
+      host stopped the call, which is then cancelled. Raising `Deferred`, it has handed the question on, and the call
+      waits for the answer, in a host that can wait.
     - It is cancelled with the call, and takes its dialog back then.
     """
 

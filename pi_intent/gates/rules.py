@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import NamedTuple
 
 from pi_intent.contract.rows import PATHS
 from pi_intent.gates.dangers import dangers_of
-from pi_intent.gates.kinds import DANGER_KINDS, Match, Rule, RuleWord, rule_name
+from pi_intent.gates.kinds import DANGER_KINDS, RULE_WORDS, Match, Rule, RuleWord, rule_name
 from pi_intent.gates.paths import outside_project
 from pi_intent.gates.script import Command, Script
 from pi_intent.gates.shell import read_command
@@ -37,12 +37,12 @@ def reasons_to_ask(
     around: Surroundings,
     *,
     stated: bool,
-    notes: Iterable[str] = (),
+    notes: Callable[[], Iterable[str]] = tuple,
 ) -> tuple[Reason, ...]:
     """Return why a call is to be asked about, each reason once, at most twelve; none where no rule finds anything.
 
-    `stated` says whether the model gave an intent, `notes` are the sentences of the quality notes on it. A rule that
-    cannot be worked out asks.
+    `stated` says whether the model gave an intent, `notes` gives the sentences of the quality notes on it. A rule
+    that cannot be worked out asks.
     """
     found: dict[Reason, None] = {}
     for rule in rules:
@@ -78,7 +78,7 @@ def _found(
     situation: Situation,
     around: Surroundings,
     stated: bool,
-    notes: Iterable[str],
+    notes: Callable[[], Iterable[str]],
 ) -> Iterator[Reason]:
     if isinstance(rule, Match):
         yield from _matched(rule, arguments, situation)
@@ -86,13 +86,15 @@ def _found(
     if rule == "always" or (rule == "unstated" and not stated):
         yield Reason(rule)
     elif rule == "noted":
-        yield from (Reason(rule, note) for note in notes)
+        yield from (Reason(rule, note) for note in notes())
     if rule == "outside" or (rule in ("outside_project", "dangers") and not _only_reads(situation)):
         for path in paths_of(arguments):
             if outside_project(path, situation.cwd, situation.project, resolve=around.resolve):
                 yield Reason("outside", path)
     if rule in _LOOKS_AT_COMMANDS:
         yield from _in_commands(rule, arguments, situation)
+    if rule not in RULE_WORDS:
+        yield Reason(rule, "there is no such rule")
 
 
 def _only_reads(situation: Situation) -> bool:

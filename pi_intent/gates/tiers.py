@@ -43,7 +43,7 @@ def own_tier(tool_name: str, tool_source: str | None) -> Tier:
 
 
 def tier_of(declared: TierOf | None, tool_name: str, tool_source: str | None, arguments: JSONObject) -> Tiered:
-    """Return the tier of one call. Whatever is wrong with a declaration counts as `exec`.
+    """Return the tier of one call. A function that raises, or gives no tier, asks in every mode.
 
     Undeclared, a host's own read, write, edit and bash have theirs, and everything else is `exec`.
     """
@@ -53,9 +53,17 @@ def tier_of(declared: TierOf | None, tool_name: str, tool_source: str | None, ar
         try:
             declared = declared(arguments)
         except Exception as error:  # a function of somebody else's: it fails toward asking
-            return Tiered("exec", f"its tier could not be worked out: {type(error).__name__}")
+            return Tiered("exec", f"its tier could not be worked out: {type(error).__name__}", override=True)
     found = declared if isinstance(declared, Tiered) else Tiered(declared)
-    return found if found.tier in TIERS else Tiered("exec", "its tier is none that there is")
+    return found if found.tier in TIERS else Tiered("exec", "its tier is none that there is", override=True)
+
+
+def raised(tiered: Tiered, floor: Tiered | None) -> Tiered:
+    """Return a tier, at least as high as another one."""
+    if floor is None:
+        return tiered
+    higher = max(tiered.tier, floor.tier, key=TIERS.index)
+    return tiered._replace(tier=higher, override=tiered.override or floor.override)
 
 
 def is_asked(mode: AskMode, tiered: Tiered) -> bool:

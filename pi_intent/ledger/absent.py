@@ -18,6 +18,9 @@ class NoLedger:
         if self._strict:
             raise LedgerError(self._reason)
 
+    def resumed(self, start: ToolExecutionStart, context: CallContext) -> None:
+        pass
+
     def decided(self, decision: Decision) -> None:
         if self._strict:
             raise LedgerError(self._reason)

@@ -17,6 +17,7 @@ from pi_intent.ledger.record import Recorder, SessionInfo, timestamp
 from pi_intent.ledger.segment import Segment
 from pi_intent.protocols import CallContext, Decision, Settlement
 from pi_intent.redaction import Redactor
+from pi_intent.types import JSONObject
 
 _COMMITS_NOTHING = frozenset({"read", "write", "edit"})
 
@@ -99,6 +100,10 @@ class SessionJournal:
         """What makes the digests that stand in this ledger."""
         return self._digester
 
+    def kept_arguments(self, arguments: JSONObject) -> JSONObject:
+        """Return the arguments of a call as its record has them: without secrets, contents as size and digest."""
+        return self._recorder.kept_arguments(arguments)
+
     @property
     def path(self) -> Path | None:
         """The segment that is written to; None while there is none."""
@@ -125,6 +130,10 @@ class SessionJournal:
             problem = self._lose(error)
             if self._strict:
                 raise problem from error
+
+    def resumed(self, start: ToolExecutionStart, context: CallContext) -> None:
+        """Go on with a call whose beginning another process recorded, in a segment of its own."""
+        self._calls[start.call_id] = context
 
     def decided(self, decision: Decision) -> None:
         """Record that somebody is asked, or what was decided. Raises `LedgerError` under `strict` only."""

@@ -2,6 +2,6 @@
 
 from pi_intent.notes.evidence import Exists
 from pi_intent.notes.note import KINDS, Note, NoteKind
-from pi_intent.notes.session import SessionNotes, notes_of
+from pi_intent.notes.session import SessionNotes, in_order, notes_of
 
-__all__ = ["KINDS", "Exists", "Note", "NoteKind", "SessionNotes", "notes_of"]
+__all__ = ["KINDS", "Exists", "Note", "NoteKind", "SessionNotes", "in_order", "notes_of"]

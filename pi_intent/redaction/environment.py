@@ -13,7 +13,7 @@ from urllib.parse import quote, quote_plus
 from pi_intent.redaction.looks import PATH, is_placeholder
 from pi_intent.redaction.names import HARMLESS_ENDINGS, PASSWORD_PARTS, STRONG_PARTS, name_parts
 from pi_intent.redaction.shapes import shape_spans
-from pi_intent.redaction.spans import LEAST_ENVIRONMENT, Span
+from pi_intent.redaction.spans import LEADER, LEAST_ENVIRONMENT, Span
 from pi_intent.word_sets import word_set
 
 _ENVIRONMENT_PARTS = PASSWORD_PARTS | STRONG_PARTS | word_set("auth key keys pass passwords private tokens")
@@ -39,17 +39,26 @@ def is_secret_variable(name: str, value: str) -> bool:
 
 # What can stand between the characters of a secret without changing what a shell or a program reads.
 _FILLER = r"\s\"'`\\+\u00ad\u200b-\u200f\u2060\ufeff"
-_FILLERS = (re.compile(f"[{_FILLER}]+"), re.compile(rf"(?:\\[nrt]|[{_FILLER}])+"))
+_NEXT_IN_COMMENT = re.compile(rf"(?:[\r\n]|\\[nr])[ \t]{{0,80}}+{LEADER}")
+_FILLERS = (
+    re.compile(f"[{_FILLER}]+"),
+    re.compile(rf"(?:\\[nrt]|[{_FILLER}])+"),
+    re.compile(rf"(?:{_NEXT_IN_COMMENT.pattern}|\\[nrt]|[{_FILLER}])+"),
+)
 _WIDE_FILLER = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff\x85\xa0]|[^\S\x00-\x7f]")
 _ASCII_FILLER = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\"'`\\+"
 
 
 def squeezed_readings(text: str) -> tuple[str, ...]:
-    """The text without fillers. A `\\n` written out is a filler in one reading, a backslash and an n in the other."""
+    """The text without fillers. A `\\n` written out is a filler in one reading, a backslash and an n in the other.
+
+    In one more the lines of a comment follow one another without what each begins with.
+    """
     plain = text.encode("utf-8", "surrogatepass").translate(None, _ASCII_FILLER).decode("utf-8", "surrogatepass")
     if not text.isascii() and _WIDE_FILLER.search(plain):
         plain = _FILLERS[0].sub("", plain)
-    return (plain, _FILLERS[1].sub("", text)) if "\\" in text else (plain,)
+    readings = (plain, _FILLERS[1].sub("", text)) if "\\" in text else (plain,)
+    return (*readings, _FILLERS[2].sub("", text)) if _NEXT_IN_COMMENT.search(text) else readings
 
 
 def _forms(value: str) -> Iterator[str]:

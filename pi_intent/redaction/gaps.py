@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pi_intent.redaction.context import contextual_spans
 from pi_intent.redaction.shapes import ANCHORS, pem_spans, shape_spans
-from pi_intent.redaction.spans import Span
+from pi_intent.redaction.spans import LEADER, Span
 
 # What continues a line or joins two adjacent string literals.
 _JOINT = re.compile(
@@ -17,7 +17,7 @@ _JOINT = re.compile(
     (?: \r?\n [\ \t]{0,80}+ )? [+.]? [\ \t]{0,20}+ [bfru]? (?P=mark) ) (?= [A-Za-z0-9+/_.=-] )"""
 )
 # Begins where a run of backslashes does, or a long one would be read again from each of them.
-_LINE_BREAK = re.compile(r"(?:\r?\n|(?<!\\)\\++(?:r\\++)?n)[ \t]{0,80}+")
+_LINE_BREAK = re.compile(rf"(?:\r?\n|(?<!\\)\\++(?:r\\++)?n)[ \t]{{0,80}}+(?:{LEADER})?")
 
 
 def _halves() -> dict[str, list[tuple[str, str]]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from pi_intent.redaction.looks import is_blanked, is_random, mixes_digits
-from pi_intent.redaction.spans import Span, match_end
+from pi_intent.redaction.spans import LEADER, Span, match_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,9 @@ SHAPES = (
 )
 ANCHORS = [anchor for shape in SHAPES for anchor in shape.anchors]
 _ANY_ANCHOR = re.compile("|".join(map(re.escape, ANCHORS)))
-_LINE_BREAK = re.compile(r"(?:\r?\n|\\+r\\+n|\\+n)[ \t]*+")
+_LINE_BREAK = re.compile(rf"(?:\r?\n|\\+r\\+n|\\+n)[ \t]*+(?:{LEADER})?")
 _LONG_RUN = re.compile(r"[A-Za-z0-9]{12,}")
-_LINE_END = re.compile(r"[ \t\"'`,;)\]}]*+\\?(?:[\r\n]|\Z|\\+[nr])")
+_LINE_END = re.compile(r"[ \t\"'`,;)\]}*/]*+\\?(?:[\r\n]|\Z|\\+[nr])")
 
 
 def shape_spans(text: str) -> Iterator[Span]:
@@ -112,8 +112,8 @@ def _convinces(shape: _Shape, body: str) -> bool:
 _PEM_BEGIN = re.compile(r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_LINES = re.compile(
-    r"""(?x) (?: (?: [\ \t"'`,+]{0,80} (?: [\r\n] | \\{1,4}[nr\n] ) )++ [\ \t"'`]{0,80}
-    (?: [A-Za-z-]{1,40}:\ [^\n\\"']*+ | [A-Za-z0-9+/=]++ ) (?= [\ \t]{0,80} (?: [-"'`,\\\r\n] | \Z ) ) )*+"""
+    rf"""(?x) (?: (?: [\ \t"'`,+]{{0,80}} (?: [\r\n] | \\{{1,4}}[nr\n] ) )++ [\ \t"'`]{{0,80}} (?:{LEADER})?
+    (?: [A-Za-z-]{{1,40}}:\ [^\n\\"']*+ | [A-Za-z0-9+/=]++ ) (?= [\ \t]{{0,80}} (?: [-"'`,\\\r\n] | \Z ) ) )*+"""
 )
 
 

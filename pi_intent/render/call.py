@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from pi_intent.cards import DiffCard, GenericCard, TerminalCard, call_card, card_to_json
-from pi_intent.labels.literal import literal_lines, spelled_out
+from pi_intent.labels.literal import literal_lines, spelled_out, whole_pieces
 from pi_intent.labels.printable import printable, printable_block
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.record import stated_and_true_hash
+from pi_intent.render.asked import asked_facts
+from pi_intent.render.moments import Moments
 from pi_intent.render.timeline import Line, aim, ending, noted, short_id, stated
 from pi_intent.types import JSONObject
 
@@ -37,6 +39,7 @@ def call_lines(
 ) -> Iterator[Line]:
     """Yield the lines on a call. `before` and `after` are the other calls of its message, in order."""
     begun, done = call.call, call.done
+    moments = Moments()
     missing = (("the record of its beginning is missing", "italic"),)
     yield Line(missing if begun is None else stated(begun, _WHOLE), lead=None)
     if begun is not None and begun.rationale:
@@ -49,16 +52,19 @@ def call_lines(
         yield from _card(begun.tool, begun.args)
         if begun.args_digest is not None:
             yield from _fact("digest", f"{begun.args_digest} (of the literal arguments)")
-        if done is not None and done.ran_args is not None:
-            yield from _section("What really ran, as something else changed it")
-            yield from _card(begun.tool, done.ran_args)
+    if call.decisions:
+        yield from _section("What was asked about it")
+        yield from _asked(call, moments)
+    if begun is not None and done is not None and done.ran_args is not None:
+        yield from _section("What really ran, as something else changed it")
+        yield from _card(begun.tool, done.ran_args)
     if done is not None:
         yield from _section("What came of it")
-        yield from _came(done)
+        yield from _came(done, moments)
     yield from _section("The call")
     yield from _fact("id", call.id)
     if begun is not None:
-        yield from _about(begun)
+        yield from _about(begun, moments)
     for kind, name, line, raw in places:
         yield from _fact(kind, f"{name}, line {line}: {_hash_of(raw)}")
     if before or after:
@@ -78,11 +84,11 @@ def _fact(name: str, text: str) -> Iterator[Line]:
         yield Line(((f"  {name.ljust(_NAMES)}", "dim"), (shown, "")), lead=None)
 
 
-def _about(begun: CallEntry) -> Iterator[Line]:
+def _about(begun: CallEntry, moments: Moments) -> Iterator[Line]:
     source = "the host itself" if begun.tool_source is None else begun.tool_source
     facts = {
         "session": begun.session,
-        "began": begun.ts,
+        "began": moments.told(begun.ts, exactly=True),
         "tool": f"{begun.tool}, of {source}",
         "who": f"{begun.agent} in {begun.host}" + ("" if begun.model is None else f", model {begun.model}"),
         "turn": f"{begun.turn}, message {begun.group}, number {begun.seq} of the session",
@@ -99,12 +105,12 @@ def _about(begun: CallEntry) -> Iterator[Line]:
         yield from _fact(name, text)
 
 
-def _came(done: DoneEntry) -> Iterator[Line]:
+def _came(done: DoneEntry, moments: Moments) -> Iterator[Line]:
     size = f"{done.bytes_out} bytes to the model"
     if done.bytes_in is not None:
         size += f", {done.bytes_in} bytes of arguments"
     facts = {
-        "ended": done.ts,
+        "ended": moments.told(done.ts, exactly=True),
         "codes": ", ".join(done.codes),
         "facts": done.facts or "",
         "outcome": done.outcome or "",
@@ -123,6 +129,20 @@ def _came(done: DoneEntry) -> Iterator[Line]:
             yield from _fact("", f"{file.pre or 'not there'} -> {file.post or 'not known'}")
     if len(done.files) > _MOST_FILES:
         yield from _fact("", f"{len(done.files) - _MOST_FILES} more files; --json has them")
+
+
+def _asked(call: LedgerCall, moments: Moments) -> Iterator[Line]:
+    shown = 0
+    for name, text in asked_facts(call, moments):
+        if name != "|":
+            shown = 0
+            yield from _fact(name, text)
+            continue
+        if not shown:
+            yield Line((("  on the screen", "dim"),), lead=None)
+        for piece in whole_pieces(text, width=_CARD_WIDTH):
+            shown += 1
+            yield Line((("  | ", "dim"), (piece, "")), lead=None)
 
 
 def _card(tool: str, args: JSONObject) -> Iterator[Line]:

@@ -1,31 +1,39 @@
-"""Draw what a person is asked about one call: what it does, literally, and then what is said of it."""
+"""Draw what a person is asked about one call: what it does, literally and whole, and then what is said of it.
+
+Every line with text that is not ours begins with a mark, so nothing in a call can imitate a line of ours:
+
+    $  a line of a command                       -  +  a line that goes, a line that comes
+    =  a path, or an argument with its value     two spaces: a line that stays, or one of a long argument
+    >  what the agent says, or what was found    |  the line above goes on
+"""
 
 from __future__ import annotations
 
-import textwrap
+import json
+import re
 from collections.abc import Iterable, Iterator
-from typing import assert_never
 
-from pi_intent.cards import DiffCard, GenericCard, TerminalCard, call_card, card_to_json
 from pi_intent.gates.question import Question
 from pi_intent.gates.rules import Reason
 from pi_intent.hunks import changes
-from pi_intent.labels.literal import literal_lines, literal_pieces, spelled_out
+from pi_intent.labels.literal import spelled_out, whole_pieces
 from pi_intent.labels.printable import printable
+from pi_intent.types import JSONObject, JSONValue
 
-MOST_LINES = 1_000
-"""Of the literal action; nobody reads more, and a line says that there is more."""
+MARKS = ("$ ", "= ", "- ", "+ ", "  ", "> ", "| ")
+NARROWEST = 20
+"""Columns below which nothing is drawn as it should be read."""
 
+_GOES_ON = "| "
 _MOST_SAID = 600  # columns of an intent or a rationale
 _MOST_PIECE = 200
-_LONGEST_LINE = 2_000
+_PLAIN = re.compile(r"[\w@:./~+-]+", re.ASCII)
 
 
 def question_lines(question: Question, *, width: int) -> list[str]:
-    """Return the question as plain lines of at most `width` columns, safe for any screen.
+    """Return the question as plain lines of at most `width` columns, at least `NARROWEST`, safe for any screen.
 
-    A line of the action begins with a mark: `$`, `|`, `-`, `+` or a space; one of what the agent says with `>`. Every
-    other line is ours.
+    The literal action comes first, and all of it is there. A line that does not begin with one of `MARKS` is ours.
     """
     return [
         *_action(question, width),
@@ -46,78 +54,127 @@ def pages(lines: list[str], height: int) -> list[list[str]]:
     return [lines[at : at + height] for at in range(0, len(lines), height)] or [[]]
 
 
+def is_ours(line: str) -> bool:
+    """Say whether a line of a question holds nothing but words of ours, and names that stand in quotes."""
+    return not line.startswith(MARKS)
+
+
 def _action(question: Question, width: int) -> Iterator[str]:
     situation = question.situation
-    source = f" of {situation.tool_source}" if situation.tool_source is not None else ""
-    yield from _folded(f"{situation.tool_name}{source}, in {situation.cwd}", width)
-    drawn = list(_drawn(question, width))
-    yield from drawn[:MOST_LINES]
-    if len(drawn) > MOST_LINES:
-        yield f"… {len(drawn) - MOST_LINES} more lines are not shown"
+    source = "" if situation.tool_source is None else f" of {_name(situation.tool_source)}"
+    yield from _folded("", f"Wants to run {_name(situation.tool_name)}{source} in {_name(situation.cwd)}", width)
+    yield from _drawn(question, width)
     if question.misfit is not None:
-        yield from _folded(f"The tool may refuse it: {question.misfit}.", width)
+        yield from _ours("The tool may refuse it:", width)
+        yield from _quoted(spelled_out(question.misfit), width)
+
+
+def _name(name: str) -> str:
+    """Return a name as it is, or in quotes where it could be taken for more than a name."""
+    return name if _PLAIN.fullmatch(name) else json.dumps(name, ensure_ascii=False)
 
 
 def _drawn(question: Question, width: int) -> Iterator[str]:
-    arguments, name = question.arguments, question.situation.tool_name
-    card = call_card(name, arguments)
-    if question.situation.host == "mcp":  # what its `write` or `edit` does with which argument, only its server knows
-        card = GenericCard(title=name, kind="other", raw_input=arguments)
-    shown = set()
-    match card:
-        case TerminalCard(title=command):
-            yield from _marked(literal_lines(command, width=width - 2, max_lines=MOST_LINES), "$ ")
-            shown = {"command"}
-        case DiffCard(title=title, diffs=diffs):
-            yield from _marked(literal_lines(title, width=width - 2, max_lines=MOST_LINES), "| ")
-            for diff in diffs:
-                before = question.before if diff.old_text is None else diff.old_text
-                yield from _changed(before, diff.new_text or "", width)
-            if question.situation.tool_name == "write" and question.before is None:
-                yield "The file does not exist yet." if question.creates else "What it replaces cannot be shown."
-            shown = {"path", "content", "edits", "oldText", "newText"}
-        case GenericCard(title=title):
-            yield from _marked(literal_lines(title, width=width - 2, max_lines=MOST_LINES), "| ")
-            shown = {"path", "offset", "limit"} if card.raw_input is None else set()
-        case never:
-            assert_never(never)
-    rest = {name: value for name, value in arguments.items() if name not in shown}
-    if rest:
-        raw = card_to_json(GenericCard(title="", kind="other", raw_input=rest)).partition('"rawInput":')[2][:-1]
-        yield from _marked(literal_lines(raw, width=width - 2, max_lines=MOST_LINES), "| ")
+    """Draw the arguments, each of them and the whole of it."""
+    rest = dict(question.arguments)
+    situation = question.situation
+    # What a server's `write` or `edit` does with which argument, only that server knows.
+    match "" if situation.host == "mcp" else situation.tool_name, rest:
+        case "bash", {"command": str(command)}:
+            del rest["command"]
+            for line in command.split("\n"):
+                yield from _folded("$ ", line, width)
+        case "read", {"path": str(path)}:
+            del rest["path"]
+            yield from _folded("= ", path, width)
+        case "write", {"path": str(path), "content": str(content)}:
+            del rest["path"], rest["content"]
+            yield from _folded("= ", path, width)
+            yield from _written(question, content, width)
+        case "edit", {"path": str(path), "edits": list(edits)} if pairs := _pairs(edits):
+            del rest["path"], rest["edits"]
+            yield from _folded("= ", path, width)
+            for number, (old, new) in enumerate(pairs, start=1):
+                if len(pairs) > 1:
+                    yield f"Change {number} of {len(pairs)}:"
+                yield from _changed(old, new, width)
+    yield from _arguments(rest, width)
+    if not question.arguments:
+        yield from _ours("It has no arguments.", width)
 
 
-def _changed(before: str | None, after: str, width: int) -> Iterator[str]:
+def _pairs(edits: list[JSONValue]) -> list[tuple[str, str]]:
+    """Return the old and new texts of edits; none where one is anything else, and all is drawn as it stands."""
+    pairs = [
+        (old, new) if isinstance(old, str) and isinstance(new, str) else None
+        for edit in edits
+        for old, new in [(edit.get("oldText"), edit.get("newText")) if _is_plain(edit) else (None, None)]  # type: ignore[union-attr]
+    ]
+    return [pair for pair in pairs if pair is not None] if None not in pairs else []
+
+
+def _is_plain(edit: JSONValue) -> bool:
+    return isinstance(edit, dict) and edit.keys() == {"oldText", "newText"}
+
+
+def _arguments(arguments: JSONObject, width: int) -> Iterator[str]:
+    for name, value in arguments.items():
+        called = json.dumps(name, ensure_ascii=False)
+        if isinstance(value, str) and "\n" in value:
+            yield from _folded("= ", f"{called}:", width)
+            for line in value.split("\n"):
+                yield from _folded("  ", line, width)
+        else:
+            yield from _folded("= ", f"{called}: {json.dumps(value, ensure_ascii=False)}", width)
+
+
+def _written(question: Question, content: str, width: int) -> Iterator[str]:
+    yield from _changed(question.before or "", content, width)
+    if question.before is None:
+        yield from _ours(
+            "The file does not exist yet." if question.creates else "What it replaces cannot be shown.", width
+        )
+    if not content:
+        yield from _ours("The file is empty then.", width)
+
+
+def _changed(before: str, after: str, width: int) -> Iterator[str]:
     script, more = changes(before, after) if before else ([], 1)
     if more:  # too much to be matched: what goes and what comes, whole
-        script = [f"-{line}" for line in (before or "").splitlines()] + [f"+{line}" for line in after.splitlines()]
-    for line in script[:MOST_LINES]:
-        for number, piece in enumerate(literal_pieces(line[1:_LONGEST_LINE], width=width - 2)):
-            yield f"{line[0] if not number else '|'} {piece}"
-        if len(line) > _LONGEST_LINE:
-            yield f"… {len(line) - _LONGEST_LINE} more characters of this line are not shown"
-    if len(script) > MOST_LINES:
-        yield f"… {len(script) - MOST_LINES} more lines are not shown"
+        script = [f"-{line}" for line in _lines(before)] + [f"+{line}" for line in _lines(after)]
+    for line in script:
+        yield from _folded(f"{line[0]} ", line[1:], width)
+    staying = len(_lines(after)) - sum(line[0] != "-" for line in script)
+    if staying > 0:
+        yield from _ours(f"{staying} more line{' stays as it is.' if staying == 1 else 's stay as they are.'}", width)
+
+
+def _lines(text: str) -> list[str]:
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]
 
 
 def _asked_because(question: Question, width: int) -> Iterator[str]:
-    yield from _folded(f"Asked because of: {'; '.join(map(reason_text, question.reasons))}", width)
+    yield "Asked because of:"
+    for reason in question.reasons:
+        yield from _quoted(reason_text(reason), width)
     if question.number > 1:
-        yield from _folded("Asked again: the arguments changed after they were approved.", width)
+        yield from _ours("Asked again: the arguments changed after they were approved.", width)
 
 
 def reason_text(reason: Reason) -> str:
     """Return a reason as one line, with the literal piece of the call that gave it."""
     piece = printable(spelled_out(reason.text), width=_MOST_PIECE)
-    return printable(f"{reason.rule} ({piece})" if piece else reason.rule, width=_MOST_PIECE * 2)
+    rule = printable(spelled_out(reason.rule), width=_MOST_PIECE)
+    return f"{rule}: {piece}" if piece else rule
 
 
 def _said(question: Question, width: int) -> Iterator[str]:
     if question.intent is not None:
-        yield "The agent says, unverified:"
+        yield from _ours("The agent says, unverified:", width)
         yield from _quoted(question.intent, width)
     elif question.shows_words:
-        yield "The agent does not say what it is for."
+        yield from _ours("The agent does not say what it is for.", width)
     if question.rationale is not None:
         yield "and points at:"
         yield from _quoted(question.rationale, width)
@@ -127,34 +184,49 @@ def _pack(question: Question, width: int) -> Iterator[str]:
     evidence = question.evidence
     if evidence is None:
         return
-    yield from _part("What it would do", [f"{what}: {piece}" for what, piece in evidence.does], width)
-    yield from _part("Read before", [f"{path}: {seen}" for path, seen in evidence.read], width)
-    yield from _part("The evidence it names", [f"{place}: {found}" for place, found in evidence.pointers], width)
-    yield from _part("Doubts about its words", evidence.notes, width)
+    yield from _part("What it would do:", [f"{what}: {piece}" for what, piece in evidence.does], width)
+    yield from _part("Read before:", [f"{path}: {seen}" for path, seen in evidence.read], width)
+    yield from _part("The evidence it names:", [f"{place}: {found}" for place, found in evidence.pointers], width)
+    yield from _part("Doubts about its words:", evidence.notes, width)
     led = [
         f"{call.tool} {call.target} ({call.status or 'running'})" + (f", for: {call.intent}" if call.intent else "")
         for call in evidence.led
     ]
-    yield from _part("Before it ran", led, width)
+    yield from _part("Before it ran:", led, width)
 
 
 def _part(title: str, items: Iterable[str], width: int) -> Iterator[str]:
     for number, item in enumerate(items):
         if number == 0:
-            yield f"{title}:"
-        yield from _folded(item, width, mark="> ")
+            yield from _ours(title, width)
+        yield from _quoted(spelled_out(item), width)
+
+
+def _ours(text: str, width: int) -> Iterator[str]:
+    return iter(_at_words(text, width))
 
 
 def _quoted(text: str, width: int) -> Iterator[str]:
-    yield from _folded(text, width, mark="> ")
+    for number, piece in enumerate(_at_words(printable(text, width=_MOST_SAID), width - 2) or [""]):
+        yield f"{_GOES_ON if number else '> '}{piece}"
 
 
-def _folded(text: str, width: int, mark: str = "") -> Iterator[str]:
-    line = printable(spelled_out(text[: 8 * _MOST_SAID]) if not mark else text, width=_MOST_SAID)
-    for piece in textwrap.wrap(line, width - len(mark)) or [""]:
-        yield f"{mark}{printable(piece, width=width - len(mark))}"
+def _folded(mark: str, line: str, width: int) -> Iterator[str]:
+    """Draw one whole line, folded where it is too long for the screen."""
+    for number, piece in enumerate(whole_pieces(line, width=width - 2)):
+        yield f"{_GOES_ON if number else mark}{piece}"
 
 
-def _marked(lines: Iterable[str], first: str) -> Iterator[str]:
-    for number, line in enumerate(lines):
-        yield f"{first if not number else '| '}{line}"
+def _at_words(text: str, width: int) -> list[str]:
+    """Part a printable line between words where that goes; the pieces put together are the line again."""
+    from rich.cells import cell_len, chop_cells
+
+    pieces = [""]
+    for word in re.findall(r"\S*\s*", text):
+        if cell_len(pieces[-1] + word) <= width:
+            pieces[-1] += word
+        elif cell_len(word) <= width:
+            pieces.append(word)
+        else:
+            pieces += chop_cells(word, width)
+    return [piece for piece in pieces if piece]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, tzinfo
+from datetime import date, tzinfo
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
@@ -12,7 +12,9 @@ from pi_intent.contract.rows import target_argument
 from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.calls import UNKNOWN, LedgerCall
-from pi_intent.ledger.entries import CallEntry, DoneEntry
+from pi_intent.ledger.entries import CallEntry
+from pi_intent.render.asked import asked_line
+from pi_intent.render.moments import Moments, day, duration
 from pi_intent.render.sessions import SessionCalls
 from pi_intent.types import JSONObject, Status
 
@@ -90,21 +92,26 @@ def timeline(
 
     `notes` are the quality notes by the id of the call.
     """
+    moments = Moments(zone)
     for number, group in enumerate(groups):
         if number:
             yield Line(lead=None)
-        moments = [_moment(call.ts, zone) for call in group.calls]
-        began = _moment(group.entry.ts, zone) if group.entry is not None else moments[0]
-        yield from _heading(group, began)
-        day = began.date() if began is not None else None
-        message = _message(group.calls[0])
-        for call, moment in zip(group.calls, moments, strict=True):
-            if _message(call) != message:
-                message = _message(call)
+        today: date | None = None
+        message: str | None = None
+        for call in group.calls:
+            moment = moments.local(call.ts)
+            if message is None:
+                began = moment if group.entry is None else moments.local(group.entry.ts)
+                told = "" if began is None else f"{day(began)} {began:%H:%M}{moments.zone(began)}"
+                yield from _heading(group, told)
+                today = began.date() if began is not None else None
+            elif _message(call) != message:
                 yield Line(lead=None)
-            if moment is not None and moment.date() != day:
-                day = moment.date()
-                yield _line(_date(day), "dim", lead=None)
+            message = _message(call)
+            zone_now = "" if moment is None else moments.zone(moment)
+            if moment is not None and (zone_now or moment.date() != today):
+                today = moment.date()
+                yield _line(day(moment) + zone_now, "dim", lead=None)
             yield from _call(call, "--:--:--" if moment is None else moment.strftime(_TIME), label)
             yield from noted(notes.get(call.id, ()))
 
@@ -128,16 +135,15 @@ def _line(text: str, style: str = "", *, lead: str | None = "", cut: bool = Fals
     return Line(((text, style),), lead, cut)
 
 
-def _heading(group: SessionCalls, began: datetime | None) -> Iterator[Line]:
+def _heading(group: SessionCalls, began: str) -> Iterator[Line]:
     name = "calls of an unknown session" if group.session == UNKNOWN else f"session {_safe(group.session)}"
     yield _line(name, "bold", lead=None)
     entry = group.entry
-    count = len(group.calls) + group.omitted
+    count = group.shown + group.omitted
     facts = [
         "" if entry is None else _safe(f"{entry.host} {entry.host_version or ''}"),
-        "" if began is None else f"{_date(began.date())} {began:%H:%M}",
-        f"{count} call{'' if count == 1 else 's'}"
-        + (f", the last {len(group.calls)} shown" if group.omitted else ""),
+        began,
+        f"{count} call{'' if count == 1 else 's'}" + (f", the last {group.shown} shown" if group.omitted else ""),
         "" if entry is None else _safe(entry.cwd),
     ]
     yield _joined(facts, "dim", lead=None)
@@ -151,8 +157,10 @@ def _call(call: LedgerCall, time: str, label: int) -> Iterator[Line]:
         if rationale := printable(begun.rationale or "", width=label):
             yield _line(f"because: {rationale}")
         yield _line(aim(begun, begun.args), "dim", cut=True)
-        if done is not None and done.ran_args is not None:
-            yield _line(f"ran as: {aim(begun, done.ran_args)}", "dim", cut=True)
+    if asked := asked_line(call):
+        yield _line(*asked)
+    if begun is not None and done is not None and done.ran_args is not None:
+        yield _line(f"ran as: {aim(begun, done.ran_args)}", "dim", cut=True)
     yield ending(call, label)
     if done is None or (done.status == "rejected" and done.codes):
         return
@@ -194,7 +202,8 @@ def ending(call: LedgerCall, label: int) -> Line:
     done = call.done
     if done is None:
         if call.state == "running":
-            return _joined(["▸ running", *flags], "cyan")
+            waits = bool(call.decisions) and call.decisions[-1].approved is None
+            return _joined(["▸ waiting for a person" if waits else "▸ running", *flags], "cyan")
         imported = call.call is not None and "imported" in call.call.flags
         why = "no result stands in the session file" if imported else "the process ended under it"
         return _joined([f"? open: {why}", *flags], "yellow")
@@ -203,14 +212,7 @@ def ending(call: LedgerCall, label: int) -> Line:
         reasons = ", ".join(_words(code) for code in done.codes)
         return _joined([f"{mark} rejected: {reasons}" if reasons else f"{mark} rejected", "nothing ran"], style)
     facts = "" if done.facts is None else printable(done.facts, width=label)
-    return _joined([f"{mark} {done.status}", facts, _duration(done), *flags], style)
-
-
-def _duration(done: DoneEntry) -> str:
-    if done.ms < 1000:
-        return f"{done.ms} ms"
-    seconds = done.ms / 1000
-    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return _joined([f"{mark} {done.status}", facts, duration(done.ms), *flags], style)
 
 
 def _words(code: str) -> str:
@@ -223,17 +225,6 @@ def _joined(parts: Iterable[str], style: str, *, lead: str | None = "") -> Line:
 
 def _safe(text: str) -> str:
     return printable(text, width=_UNCUT)
-
-
-def _moment(ts: str, zone: tzinfo | None) -> datetime | None:
-    try:
-        return datetime.fromisoformat(ts).astimezone(zone)
-    except (ValueError, OverflowError, OSError):  # written by somebody else
-        return None
-
-
-def _date(day: date) -> str:
-    return f"{day:%a} {day.isoformat()}"
 
 
 def folded(console: Console, lines: Iterable[Line]) -> Iterator[Text]:

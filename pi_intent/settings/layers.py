@@ -92,8 +92,8 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
         idle += [sentence for layer in layers for sentence in _unstored(layer)]
         tools = tuple(replace(rule, stores=None, wants=None) for rule in settings.tools)
         settings = replace(settings, tools=tools)
-    if settings.ask == "none":
-        idle += [sentence for layer in (*layers, *([project] if project else [])) for sentence in _unasked(layer)]
+    for layer in (*layers, *([project] if project else [])):
+        idle += _unasked(layer, settings)
     return Merged(settings=settings, origins=origins, warnings=(*idle, *refused))
 
 
@@ -116,6 +116,12 @@ def _without_looks(project: Layer, warnings: list[str]) -> Layer:
         f"{project.source.where(key)} does not count: set it in your own config.toml."
         for key in _said(project, _LOOKS)
     ]
+    warnings += [
+        f"{project.source.where(setting_path(*(path or ('check_in',))))} gives a reason, which does not count: "
+        "what is read where a person decides is theirs to set."
+        for table, path in scopes
+        if _explains(table)
+    ]
     tools = tuple(
         replace(
             rule,
@@ -131,6 +137,11 @@ def _without_looks(project: Layer, warnings: list[str]) -> Layer:
     )
     looks: dict[str, Any] = dict.fromkeys(_LOOKS)
     return replace(project, profile=None, check_in=_unexplained(project.check_in), tools=tools, **looks)
+
+
+def _explains(table: Layer | ToolRule) -> bool:
+    matches = [rule for rule in table.check_in or () if isinstance(rule, Match)]
+    return any(rule.reason for rule in matches) or (isinstance(table, ToolRule) and table.reason is not None)
 
 
 def _unexplained(rules: tuple[Rule, ...] | None) -> tuple[Rule, ...] | None:
@@ -264,11 +275,15 @@ def _unstored(layer: Layer) -> Iterator[str]:
             yield f"{where} does not count: nothing is stored in any session; set artifacts = true."
 
 
-def _unasked(layer: Layer) -> Iterator[str]:
+def _unasked(layer: Layer, settings: Settings) -> Iterator[str]:
+    """Say which tiers, and reasons for them, nobody will ever be asked because of."""
+    tiered = any(rule.tier is not None or rule.override for rule in settings.tools)
     for rule in layer.tools:
-        if rule.tier is not None and not rule.override:
-            where = layer.source.where(setting_path("tools", rule.pattern, "tier"))
+        where = layer.source.where(setting_path("tools", rule.pattern, "tier"))
+        if rule.tier is not None and not rule.override and settings.ask == "none":
             yield f'{where} has no effect while ask is "none": set ask to "exec", "write" or "all".'
+        elif rule.reason is not None and not tiered:
+            yield f"{where.removesuffix('tier')}reason has no effect: it is shown where tier or override is set."
 
 
 def _idle_in_project(table: Layer | ToolRule, source: Source, path: tuple[str, ...]) -> Iterator[str]:

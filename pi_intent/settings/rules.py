@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Literal
 
 from pi_intent.gates.credentials import Credential
-from pi_intent.gates.kinds import Rule
+from pi_intent.gates.kinds import Match, Rule
 from pi_intent.gates.permissions import Ruling
 from pi_intent.gates.tiers import TIERS, AskMode, Tier, Tiered, own_tier
 from pi_intent.settings.wording import nearest, setting_path, shown
@@ -72,6 +72,8 @@ class ToolSettings:
     redact_args: bool
     tier: Tiered | None = None
     """What is set of its tier; None where nothing is, and what its author declares holds."""
+    floor: Tiered | None = None
+    """What the project raises that to, whoever said it."""
     check_in: tuple[Rule, ...] = ()
     touches: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
@@ -151,7 +153,7 @@ class Settings:
         profile = self.profile or profile
         budget, redact_args = self.budget, self.redact_args
         tier, reason, override, check_in = own_tier(tool_name, tool_source), None, False, self.check_in
-        is_set = False
+        is_set, floor_tier, floor_override = False, TIERS[0], False
         touches: tuple[str, ...] = ()
         needs: tuple[str, ...] = ()
         stores: tuple[str, ...] = ()
@@ -177,9 +179,8 @@ class Settings:
             policy = stricter(policy, floor.policy or policy)
             budget = max(budget, floor.budget or budget)
             redact_args = redact_args or bool(floor.redact_args)
-            raised = max(tier, floor.tier or tier, key=TIERS.index)
-            is_set |= raised != tier or (bool(floor.override) and not override)
-            tier, override = raised, override or bool(floor.override)
+            floor_tier = max(floor_tier, floor.tier or floor_tier, key=TIERS.index)
+            floor_override = floor_override or bool(floor.override)
             check_in += floor.check_in or ()
             touches += floor.touches or ()
         return ToolSettings(
@@ -188,6 +189,7 @@ class Settings:
             budget=budget,
             redact_args=redact_args,
             tier=Tiered(tier, reason, override) if is_set else None,
+            floor=Tiered(floor_tier, None, floor_override) if floor_tier != TIERS[0] or floor_override else None,
             check_in=tuple(dict.fromkeys(check_in)),
             touches=tuple(dict.fromkeys(touches)),
             needs=tuple(dict.fromkeys(needs)),
@@ -197,7 +199,7 @@ class Settings:
         )
 
     def unmatched(self, tool_names: Iterable[str]) -> tuple[str, ...]:
-        """Return a sentence for each `[tools]` pattern that covers none of these tools.
+        """Return a sentence for each pattern, of `[tools]` or of a check-in, that covers none of these tools.
 
         A tool that is not the host's own is given as `server/tool`; its plain name counts as well.
         """
@@ -206,14 +208,21 @@ class Settings:
         meant = {form for names in forms for form in names} | {
             name[: -len(plain)] + "*" for name, plain in forms if name != plain
         }
+        named = [(f"{rule.origin}: {setting_path('tools', rule.pattern)}", rule) for rule in self.tools + self.floors]
+        named += [
+            (f"check_in: tool = {shown(rule.tool)}", ToolRule(pattern=rule.tool, origin="check_in"))
+            for rules in (self.check_in, *(floor.check_in or () for floor in self.floors))
+            for rule in rules
+            if isinstance(rule, Match) and rule.tool is not None
+        ]
         sentences = []
-        for rule in self.tools + self.floors:
+        for where, rule in named:
             if rule.pattern == "*" or any(rule.matches(names) for names in forms):
                 continue
             guess = nearest(rule.pattern, sorted(meant))
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
-            sentences.append(f"{rule.origin}: {setting_path('tools', rule.pattern)} matches no tool; {hint}")
-        return tuple(sentences)
+            sentences.append(f"{where} matches no tool; {hint}")
+        return tuple(dict.fromkeys(sentences))
 
 
 def days_of(age: str) -> int | None:

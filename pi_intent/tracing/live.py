@@ -45,7 +45,8 @@ class _Open:
 class Tracing:
     """The spans of one session; its methods are called on the loop, and hand over without waiting.
 
-    `redactor` is asked for with the first call, when the ledger's key has been read; it is None without a ledger.
+    `tell` shows a person one sentence, from any thread. `redactor` is asked for with the first call, when the
+    ledger's key has been read; it is None without a ledger.
     """
 
     def __init__(
@@ -66,7 +67,11 @@ class Tracing:
         self._wire: Wire | None = None
         self._root: Span | None = None
         self._open: dict[str, _Open] = {}
+        self._told = False
         receiver.endings.add(self.close)
+        receiver.listeners.add(self._tell_undelivered)
+        if (problem := receiver.look()) is not None:
+            self._tell_undelivered(problem)
 
     @classmethod
     def open(
@@ -103,6 +108,7 @@ class Tracing:
     def close(self) -> None:
         """End what is still open, and the session's own span."""
         self._receiver.endings.discard(self.close)
+        self._receiver.listeners.discard(self._tell_undelivered)
         for call_id, call in tuple(self._open.items()):
             del self._open[call_id]
             _OPEN.pop(call_id, None)
@@ -112,9 +118,19 @@ class Tracing:
             root.end()
 
     def end(self) -> None:
-        """Send what waits, where sending is ours, as the last thing that the process does; it may take seconds."""
+        """Send what waits, where sending is ours, as the last thing that the process does, and tell what was lost.
+
+        It may take seconds, and no more than five.
+        """
         with suppress(Exception):  # a boundary: nothing is to keep a process from ending as it should
-            self._receiver.end()
+            if (lost := self._receiver.end()) is not None:
+                self._tell(lost)
+
+    def _tell_undelivered(self, sentence: str) -> None:
+        """Tell, once a session, that spans do not arrive; called from whatever thread sends."""
+        if not self._told:
+            self._told = True
+            self._tell(sentence)
 
     def _begin(self, event: ToolExecutionStart) -> None:
         content = self._content and "redact_args" not in event.flags
@@ -125,8 +141,6 @@ class Tracing:
         self._receiver.pin(trace_id(begun.session), call_span_id(begun.id))
         span = self._receiver.tracer.start_span(span_name(begun.tool, beside=beside), context, attributes=told)
         _OPEN[event.call_id] = self._open[event.call_id] = _Open(span, under, content)
-        if (problem := self._receiver.problem()) is not None:
-            self._tell(problem)
 
     def _place(self, begun: Begun, under: Span) -> tuple[Context | None, bool, Attributes]:
         """Return the context that a call's span belongs to, whether the host tells of the call itself, and what else

@@ -16,16 +16,18 @@ from pi_intent.tracing.environment import NOT_INSTALLED, lacking
 class Receiver(NamedTuple):
     """Who makes our spans.
 
-    `pin` gives the next span of this thread its ids of trace and span, where they are ours to choose. `problem` tells
-    why spans do not arrive, as far as we are told. Where sending is ours, `end` sends
-    what waits for the last time, which the end of the process does as well, and calls the `endings` before.
+    `pin` gives the next span of this thread its ids of trace and span, where they are ours to choose. Where sending
+    is ours, `look` says why spans do not arrive, as far as it shows at once, and each of `listeners` is told so when
+    one did not, from any thread. `end` then sends what waits for the last time, calls the `endings` before, and
+    returns what a person should know; the end of the process does as much and says it itself.
     """
 
     tracer: Tracer
     pin: Callable[[int, int], None]
-    problem: Callable[[], str | None]
-    end: Callable[[], None]
+    look: Callable[[], str | None]
+    end: Callable[[], str | None]
     endings: set[Callable[[], None]]
+    listeners: set[Callable[[str], None]]
 
 
 def find_receiver(environ: Mapping[str, str]) -> Receiver | str:
@@ -35,7 +37,8 @@ def find_receiver(environ: Mapping[str, str]) -> Receiver | str:
     """
     provider = trace.get_tracer_provider()
     if not isinstance(provider, trace.ProxyTracerProvider):
-        return Receiver(provider.get_tracer(SCOPE, __version__), _pin_nothing, lambda: None, lambda: None, set())
+        tracer = provider.get_tracer(SCOPE, __version__)
+        return Receiver(tracer, _pin_nothing, lambda: None, lambda: None, set(), set())
     if (why := lacking(environ)) is not None:
         return f"nothing receives spans: {why}, and the host has set up no OpenTelemetry of its own"
     try:
@@ -44,7 +47,12 @@ def find_receiver(environ: Mapping[str, str]) -> Receiver | str:
         return NOT_INSTALLED
     ours = own_provider.the_provider()
     return Receiver(
-        ours.tracer(SCOPE, __version__), ours.ids.pin, lambda: ours.exporter.problem, ours.end, ours.endings
+        tracer=ours.tracer(SCOPE, __version__),
+        pin=ours.ids.pin,
+        look=ours.exporter.look,
+        end=ours.end,
+        endings=ours.endings,
+        listeners=ours.exporter.listeners,
     )
 
 

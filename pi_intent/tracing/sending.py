@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import socket
 from collections.abc import Callable, Sequence
-from urllib.parse import urlsplit
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.trace import ReadableSpan
@@ -16,23 +13,10 @@ from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
 from pi_intent import __version__
 from pi_intent.errors import TracingError
 from pi_intent.tracing.attributes import SCOPE
+from pi_intent.tracing.complaints import Complaints
 from pi_intent.tracing.environment import shown_url
 from pi_intent.tracing.own_provider import our_resource
 from pi_intent.tracing.past import PastSpan
-
-_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
-_SECONDS_TO_CONNECT = 2.0
-
-
-class _Complaints(logging.Handler):
-    """Keeps the last thing that the library complained of, and nothing of it on the screen."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.last = ""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.last = record.getMessage()
 
 
 class Sender:
@@ -45,10 +29,7 @@ class Sender:
         self._url = url
         self._resource = our_resource()
         self._scope = InstrumentationScope(SCOPE, __version__)
-        self._complaints = _Complaints()
-        library = logging.getLogger("opentelemetry")
-        library.addHandler(self._complaints)
-        library.propagate = False
+        self._complaints = Complaints()
         self._exporter = OTLPSpanExporter(endpoint=url)
         self.close: Callable[[], None] = self._exporter.shutdown
 
@@ -73,18 +54,3 @@ class Sender:
             end_time=span.end,
             instrumentation_scope=self._scope,
         )
-
-
-def nobody_listens(url: str) -> bool:
-    """Whether this machine refuses a connection to an address of its own: no use in trying again for ten seconds."""
-    parts = urlsplit(url)
-    if parts.hostname not in _LOOPBACK:
-        return False
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    try:
-        socket.create_connection((parts.hostname, port), timeout=_SECONDS_TO_CONNECT).close()
-    except ConnectionRefusedError:
-        return True
-    except OSError:
-        return False
-    return False

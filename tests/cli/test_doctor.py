@@ -207,8 +207,10 @@ def test_tracing_that_nobody_receives_is_a_warning(machine: Machine) -> None:
             "an agent sends spans only where its host has set up OpenTelemetry"
         ],
     )
-    assert (
-        machine.report(PI_INTENT_TRACING="on", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")[1]["warnings"] == []
+    code, report = machine.report(PI_INTENT_TRACING="on", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9")
+    assert (code, report["warnings"]) == (
+        0,
+        ["tracing is on, but nobody listens at http://127.0.0.1:9/v1/traces: start what is to receive the spans"],
     )
 
 

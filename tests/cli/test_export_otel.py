@@ -367,6 +367,32 @@ def test_the_standard_variables_say_where_to_and_with_which_headers(
     assert {span.resource["service.name"] for span in received.spans} == {"my agent"}
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+@pytest.mark.parametrize(
+    ("variable", "value", "why"),
+    [
+        ("OTEL_SDK_DISABLED", "true", "is true"),
+        ("OTEL_TRACES_EXPORTER", "none", "is none"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "is grpc and pi-intent sends http/protobuf alone"),
+        ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "http/json", "is http/json and pi-intent sends http/protobuf alone"),
+    ],
+)
+def test_variables_that_are_against_sending_are_named_and_nothing_is_sent(
+    journal: SessionJournal,
+    received: Receiver,
+    monkeypatch: pytest.MonkeyPatch,
+    variable: str,
+    value: str,
+    why: str,
+    more: tuple[str, ...],
+) -> None:
+    call_of(journal, 1)
+    monkeypatch.setenv(variable, value)
+    result = run("--endpoint", received.url, *more)
+    assert (result.exit_code, result.stdout, received.paths) == (1, "", [])
+    assert result.stderr == f"Error: nothing was sent, as {variable} {why}: unset {variable} to send\n"
+
+
 def test_many_calls_go_in_batches(journal: SessionJournal, received: Receiver) -> None:
     for number in range(1100):
         call_of(journal, number)

@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -21,16 +22,16 @@ from rich.cells import cell_len
 from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
+from pi_intent.cli.log import session_groups
 from pi_intent.cli.main import commands
 from pi_intent.cli.paging import show
 from pi_intent.events import OutcomePatch, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ids import ulid
-from pi_intent.ledger.calls import read_ledger
+from pi_intent.ledger.index import Filter, Stretch, open_index
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import SessionInfo
 from pi_intent.protocols import CallContext, Settlement
-from pi_intent.render.sessions import group_by_session
 from pi_intent.render.timeline import folded, timeline
 
 NOON = 1_896_091_200.0  # 2030-01-31T12:00:00Z
@@ -161,12 +162,13 @@ def log(*args: str) -> Result:
 
 def drawn(width: int, **options: Any) -> str:
     """The timeline as a terminal of this width shows it."""
-    reading = read_ledger(find_ledger(Path(), os.environ).root)
     console = Console(
         file=io.StringIO(), force_terminal=True, width=width, markup=False, emoji=False, highlight=False, **options
     )
-    groups = group_by_session(reading.calls, reading.sessions)
-    show(console, folded(console, timeline(groups, zone=UTC)))
+    with open_index(find_ledger(Path(), os.environ).root) as index:
+        counts = index.counts()
+        groups = session_groups(index, Filter(), Stretch(), counts, counts)
+        show(console, folded(console, timeline(groups, zone=UTC)))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -237,6 +239,7 @@ def test_json_is_one_document_with_the_records_of_the_ledger(project: Path) -> N
             "state": "settled" if call["id"] in ended else "open",
             "call": call,
             "done": ended.get(call["id"]),
+            "decisions": [],
         }
         for call in begun
     ]
@@ -272,7 +275,7 @@ def test_the_last_fifty_calls_are_shown_and_the_others_counted(project: Path) ->
     assert "shown" not in whole
     assert two.splitlines()[2:4] == [
         "session b",
-        f"tau 0.4.8 · Thu 2030-01-31 12:16 · 30 calls, the last 2 shown · {PROJECT}",
+        f"tau 0.4.8 · Thu 2030-01-31 12:16 UTC · 30 calls, the last 2 shown · {PROJECT}",
     ]
     assert log("--limit", "59").stdout.startswith("1 earlier call is not shown")
 
@@ -413,12 +416,35 @@ def test_times_that_nobody_can_read_are_no_reason_to_fail(project: Path) -> None
     assert "--:--:--  Look" in log().stdout
 
 
-def test_the_local_time_zone_is_used(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_local_time_zone_is_used_and_named_once(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_story(project)
     monkeypatch.setenv("TZ", "UTC-5:30")  # east of Greenwich, as POSIX writes it
     time.tzset()
-    assert "17:30:02  Find out" in log().stdout
-    assert "Fri 2030-02-01\n" in log().stdout
+    said = log().stdout
+    assert "17:30:02  Find out" in said
+    assert "Fri 2030-02-01\n" in said
+    assert said.count("session ") == 2
+    assert re.findall(r"Thu 2030-01-31 \d\d:\d\d UTC\S*", said) == ["Thu 2030-01-31 17:31 UTC+05:30"]
+    assert said.count("UTC") == 1
+    assert json.loads(log("--json").stdout)["calls"][0]["call"]["ts"] == "2030-01-31T12:00:00.000Z"
+
+
+def test_the_zone_is_named_again_where_the_clocks_change(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = Writer(project, "s", 1_901_149_000.0)  # 2030-03-31T00:56:40Z
+    for number in range(3):
+        writer.end(writer.begin("read", {"path": f"{number}.py"}, f"Step {number}"))
+        writer.clock.now += 300
+    writer.done()
+    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
+    time.tzset()
+    lines = [line for line in log().stdout.splitlines() if "Step" in line or "2030" in line]
+    assert [line.partition(" · ")[2][:32] or line for line in lines] == [
+        "Sun 2030-03-31 01:56 UTC+01:00 ·",
+        "01:56:40  Step 0",
+        "Sun 2030-03-31 UTC+02:00",
+        "03:01:42  Step 1",
+        "03:06:44  Step 2",
+    ]
 
 
 def test_a_repository_has_its_ledger_beside_its_objects(project: Path) -> None:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import select
 import subprocess
 import sys
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from ledger_events import a_start, an_end
+from terminal_run import on_a_terminal
 
 from pi_intent.cli.asking import path_filter
 from pi_intent.cli.main import commands
@@ -137,13 +135,14 @@ def test_filters_combine(args: tuple[str, ...], found: list[str]) -> None:
         (("--tool", "bsh"), "No call fits --tool 'bsh'; the tools here are bash, edit, web/get-page, read."),
         (
             ("--since", "2031-01-01"),
-            "No call fits --since '2031-01-01'; the last one began at 2030-01-31T14:30:00.000Z.",
+            "No call fits --since '2031-01-01'; the last one began on Thu 2030-01-31 14:30:00 UTC.",
         ),
         (
             ("--status", "denied", "--tool", "bash"),
             "No call fits --status 'denied'; there are 1 rejected, 1 error, 2 ok, 1 open.",
         ),
         (("--grep", "xyz"), "No call fits --grep 'xyz'; it is looked for in "),
+        (("--grep", "after\nthree"), "No call fits --grep 'after three'; no line feed stands in what is searched: "),
         (("--path", "xyz"), "No call fits --path 'xyz'; a name alone is found in every folder"),
         (("--failed", "--tool", "edit"), "No call fits --tool 'edit' and --failed together; leave one out."),
     ],
@@ -161,7 +160,7 @@ def test_where_nothing_fits_one_sentence_says_which_filter_and_what_there_is(
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (("--since", "soon"), "Invalid value for --since: 'soon' is no time; it can be \"2 hours ago\""),
+        (("--since", "soon"), "Invalid value for '--since': 'soon' is no time; it can be \"2 hours ago\""),
         (("--grep", "a("), "Invalid value for --grep: 'a(' is no regular expression (missing ), unterminated"),
         (("--status", "fine"), "Invalid value for '--status': 'fine' is not one of"),
     ],
@@ -283,33 +282,6 @@ def test_calls_of_one_message_stand_together(project: Path) -> None:
     )
     shape = ["" if not line else "step" for line in log().stdout.splitlines() if not line or "Step" in line]
     assert shape == ["step", "step", "", "step"]
-
-
-def on_a_terminal(*args: str, **environ: str) -> str:
-    """Return what a terminal of 24 lines and 80 columns is sent."""
-    main, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "pi_intent", *args],
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        env={**os.environ, "LINES": "24", "COLUMNS": "80", "TERM": "xterm", **environ},
-    )
-    os.close(terminal)
-    said, until = b"", time.monotonic() + 60
-    while time.monotonic() < until:
-        if not select.select([main], [], [], 1)[0]:
-            continue
-        try:
-            piece = os.read(main, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        said += piece
-    os.close(main)
-    assert process.wait(timeout=60) == 0
-    return said.decode()
 
 
 def test_a_terminal_pages_what_is_longer_than_it(project: Path) -> None:

@@ -149,7 +149,7 @@ def test_wrong_usage_ends_with_2_and_says_what_is_wrong(args: list[str]) -> None
             "Error: a.json could not be read or written (No such file or directory)\n",
         ),
         (OSError(28, "No space left"), 1, "Error: the output could not be read or written (No space left)\n"),
-        (BrokenPipeError(32, "Broken pipe"), 1, ""),
+        (BrokenPipeError(32, "Broken pipe"), 141, ""),
         (KeyboardInterrupt(), 130, "\nInterrupted.\n"),
         (click.Abort(), 130, "Interrupted.\n"),
         (click.ClickException("no such thing"), 1, "Error: no such thing\n"),
@@ -183,16 +183,25 @@ def test_the_traceback_is_shown_on_request(value: str, shown: bool) -> None:
     assert "this is a fault of pi-intent (KeyError: 'x')" in result.stderr
 
 
-def test_a_reader_that_leaves_early_is_no_reason_to_say_anything() -> None:
+@pytest.mark.parametrize("args", [["--help"], ["schema", "--json"], ["schema"], ["check", "bash"]], ids=" ".join)
+@pytest.mark.parametrize("drawn", ["", "1"])
+def test_a_reader_that_leaves_early_is_no_failure_and_no_answer(args: list[str], drawn: str) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "pi_intent", "--help"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "pi_intent", *args],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=os.environ | {"FORCE_COLOR": drawn},
     )
+    assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
+    process.stdin.write(b'{"intent": "List the files", "command": "ls"}')
+    process.stdin.close()
     with process.stderr as stderr:
         assert stderr.read() == b""
-    assert process.wait(SECONDS) == 1
+    assert process.wait(SECONDS) == 141
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device that is always full is Linux's")

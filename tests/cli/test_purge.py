@@ -73,17 +73,18 @@ def user_keeps(home: Path, keep: str) -> None:
     (folder / "config.toml").write_text(f'keep = "{keep}"\n')
 
 
+@pytest.mark.usefixtures("utc")
 def test_what_went_is_told_by_session_with_calls_bytes_and_dates() -> None:
     one, two = write("one", LONG_AGO), write("two", LONG_AGO + DAY, left_open=True)
     again = write("two", LONG_AGO + 2 * DAY)
     young = write("two", time.time())
     sizes = [path.stat().st_size for path in (one, two, again)]
     told = [
-        "2 sessions with nothing from 2020-02-01T00:00:00.000Z or later: 3 files, 3 calls (1 left open), "
-        f"{sum(sizes):,} bytes, from 2020-01-01T12:00:00.000Z to 2020-01-03T12:00:00.000Z",
-        f"  one: 1 file, 1 call, {sizes[0]:,} bytes, from 2020-01-01T12:00:00.000Z to 2020-01-01T12:00:00.000Z",
+        "2 sessions with nothing from Sat 2020-02-01 00:00:00 UTC or later: 3 files, 3 calls (1 left open), "
+        f"{sum(sizes):,} bytes, from Wed 2020-01-01 12:00:00 to Fri 2020-01-03 12:00:00",
+        f"  one: 1 file, 1 call, {sizes[0]:,} bytes, from Wed 2020-01-01 12:00:00 to Wed 2020-01-01 12:00:00",
         f"  two: 2 files, 2 calls (1 left open), {sizes[1] + sizes[2]:,} bytes, "
-        "from 2020-01-02T12:00:00.000Z to 2020-01-03T12:00:00.000Z",
+        "from Thu 2020-01-02 12:00:00 to Fri 2020-01-03 12:00:00",
     ]
     dry = run("--before", "2020-02-01T00:00Z", "--dry-run")
     assert (dry.exit_code, dry.stderr) == (0, "")
@@ -96,7 +97,7 @@ def test_what_went_is_told_by_session_with_calls_bytes_and_dates() -> None:
     after = run("--before", "2020-02-01T00:00Z")
     assert (after.exit_code, after.stdout.splitlines()) == (
         0,
-        [f"Nothing to remove: no file in {young.parent} has only records from before 2020-02-01T00:00:00.000Z."],
+        [f"Nothing to remove: no file in {young.parent} has only records from before Sat 2020-02-01 00:00:00 UTC."],
     )
 
 

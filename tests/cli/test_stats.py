@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,16 @@ from click.testing import CliRunner, Result
 from ledger_events import a_start, an_end
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
+from terminal_run import on_a_terminal
 
 from pi_intent.cli.main import commands
+from pi_intent.ledger.index import open_index
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import SessionInfo
 from pi_intent.protocols import CallContext, Settlement
+from pi_intent.render.stats import stats_lines
+from pi_intent.stats import Stats, stats_of
 
 NOON = 1_896_091_200.0  # 2030-01-31T12:00:00Z
 HOSTILE = "a\x1b]0;owned\x07\u202emodel \ud800 [bold]検索[/bold]"
@@ -98,6 +104,53 @@ def test_the_screen(project: Path, snapshot: SnapshotAssertion) -> None:
     assert result.stdout == snapshot
     assert max(map(cell_len, result.stdout.splitlines())) <= 80
     assert "\x1b" not in result.stdout
+
+
+def many() -> Stats:
+    """The figures of the story, a hundred thousand times as many."""
+
+    def times(value: Any) -> Any:
+        match value:
+            case bool():
+                return value
+            case int():
+                return value * 100_000
+            case dict():
+                return {name: times(item) for name, item in value.items()}
+            case tuple():
+                return tuple(map(times, value))
+            case _ if is_dataclass(value) and not isinstance(value, type):
+                return replace(value, **{field.name: times(getattr(value, field.name)) for field in fields(value)})
+        return value
+
+    with open_index(find_ledger(Path(), os.environ).root) as index:
+        found: Stats = times(stats_of(index.past()))
+    return replace(found, failures=replace(found.failures, complete=False))
+
+
+@pytest.mark.parametrize("blocks", [True, False])
+@pytest.mark.parametrize("width", [200, 80, 72, 60, 50, 40, 30])
+def test_it_fits_the_screen_however_many_calls_there_are(width: int, blocks: bool, project: Path) -> None:
+    write_story(project)
+    lines = [line.plain for line in stats_lines(many(), width=width, blocks=blocks)]
+    assert max(map(cell_len, lines)) <= min(width, 80)
+    shown = " ".join(" ".join(lines).split())
+    assert "3,800,000 calls in 200,000 sessions ok" in shown
+    assert re.search(r"6-10 \S+ ?100 %, 800,000 of 800,000 11-20 ", shown) or width < 50
+
+
+def test_the_charts_of_a_narrow_screen(project: Path, snapshot: SnapshotAssertion) -> None:
+    write_story(project)
+    assert "\n".join(line.plain for line in stats_lines(many(), width=60)) == snapshot
+
+
+def test_a_terminal_pages_it_and_says_how_wide_it_is(project: Path) -> None:
+    write_story(project)
+    pager = "sed s/^/PAGED:/"
+    assert "PAGED:" in on_a_terminal("stats", PAGER=pager)
+    assert "PAGED:" not in on_a_terminal("stats", PAGER=pager, LINES="80")
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", on_a_terminal("stats", PAGER="", COLUMNS="50", NO_COLOR="1"))
+    assert max(map(cell_len, plain.splitlines())) <= 50
 
 
 def test_the_screen_where_the_encoding_has_no_blocks(project: Path, snapshot: SnapshotAssertion) -> None:

@@ -348,7 +348,7 @@ def test_it_ends_quietly_when_nobody_reads_its_output_any_more(desk: Desk) -> No
         try:
             assert process.stderr.readline().startswith("Following the ledger in ")
             os.close(reading)  # nothing was printed, and nothing will be
-            assert process.wait(SECONDS) == 1
+            assert process.wait(SECONDS) == 141
         finally:
             process.kill()
         assert process.stderr.read() == ""

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
+from otlp_receiver import Receiver, receiving_ours
 
 from pi_intent.cli.demo import story
 from pi_intent.cli.demo.model import ScriptedCall, ScriptedModel, Turn
 from pi_intent.cli.demo.run import run_demo
 from pi_intent.cli.demo.tau import MODEL, HermeticTau, TauRun, find_tau, stop
+from pi_intent.cli.main import commands
 from pi_intent.errors import HostError, PiIntentError
 
 TOOLS = [{"type": "function", "function": {"name": "read", "parameters": {"type": "object"}}}]
@@ -312,7 +315,10 @@ def test_a_run_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
 
 
 def test_stopping_tau_ends_the_command_it_runs(tmp_path: Path) -> None:
-    with ScriptedModel([call("bash", command="exec 3>../alive; echo started >&3; sleep 3600")]) as model:
+    # More than a pipe holds: it is through when Tau reads. Tau forgets a command that it is stopped in the middle of
+    # starting, and lets it run on.
+    more = "head -c 1000000 /dev/zero"
+    with ScriptedModel([call("bash", command=f"exec 3>../alive; {more}; echo started >&3; sleep 3600")]) as model:
         tau = HermeticTau.create(tmp_path, model.base_url)
         os.mkfifo(tmp_path / "alive")
         alive = os.open(tmp_path / "alive", os.O_RDONLY | os.O_NONBLOCK)
@@ -352,11 +358,20 @@ def test_a_tau_that_cannot_be_started_is_named(tmp_path: Path, monkeypatch: pyte
 # The demo: Tau with pi-intent on the scripted model
 
 
+@pytest.fixture
+def received(monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    """Who gets the spans of a person who traces everything."""
+    monkeypatch.setenv("PI_INTENT_TRACING", "on")
+    with receiving_ours(monkeypatch) as receiver:
+        yield receiver
+
+
 def test_the_demo_goes_as_scripted_and_leaves_its_ledger_where_it_was_told_to(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], received: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = tmp_path / "kept"
     code = run_demo(keep=kept, as_json=True)
+    assert received.paths == []  # it needs no network, and uses none
     document = json.loads(capsys.readouterr().out)
     assert (code, document["ok"], document["differences"]) == (0, True, []), document["stderr"]
     scripted = [turn.calls[0].arguments for turn in story.SCRIPT[:-1]]
@@ -375,6 +390,9 @@ def test_the_demo_goes_as_scripted_and_leaves_its_ledger_where_it_was_told_to(
     assert (kept / "project" / "prices.py").read_text() == story.REPAIRED
     assert Path(document["ledger"]).parent == kept / "project" / ".git" / "pi-intent"
     assert len(list(Path(document["ledger"]).glob("*.jsonl"))) == 1
+    monkeypatch.chdir(kept / "project")
+    assert CliRunner().invoke(commands, ["export", "otel"]).exit_code == 0
+    assert [span.name for span in received.spans[1:]] == [f"execute_tool {tool}" for tool, _ in story.EXPECTED]
 
 
 def test_the_demo_tells_each_call_in_plain_lines_and_leaves_nothing(

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pi_intent.characters import UNSEEN_RANGES
-from pi_intent.labels.literal import literal, literal_lines, spelled_out
+from pi_intent.labels.literal import literal, literal_lines, spelled, spelled_out, whole_pieces
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,62 @@ def test_no_text_brings_a_control_or_a_line_break_to_the_screen(text, width):
         assert not any(first <= ord(char) <= last for char in line for first, last in UNSEEN_RANGES)
         assert "\n" not in line
         assert "\r" not in line
+
+
+# What is to be approved is shown whole
+
+
+@pytest.mark.parametrize(
+    ("line", "pieces"),
+    [
+        ("", [""]),
+        ("ls  -la", ["ls  -la"]),
+        ("a b c d e f", ["a b c d e ", "f"]),
+        ("\t\tif  x:", ["        if", "  x:"]),
+        ("a\tb", ["a\\tb"]),
+        ("rm x ", ["rm x\\x20"]),
+        ("   ", ["  \\x20"]),
+        ("\t", ["\\t"]),
+        ("a\r\x0b\x85\u2028b", ["a\\r\\x0b\\x8", "5\\u2028b"]),
+        ("rm\u3000\xa0x", ["rm\\u3000\\x", "a0x"]),
+        ("\x1b[31m\x00", ["\\x1b[31m\\x", "00"]),
+        ("\U0001f468\u200d\U0001f469", ["\U0001f468\\u200d\U0001f469"]),
+        ("\ud83d\ude00 \ud83d", ["\U0001f600 \\ud83d"]),
+        ("検索検索検索", ["検索検索検", "索"]),
+        ("\u0301x", ["\\u0301x"]),
+        ("e\u0301", ["e\u0301"]),
+        ("e" + "\u0301" * 10, ["e" + "\u0301" * 8 + "\\u0301\\u0", "301"]),
+        (" \u0301", [" \\u0301"]),
+    ],
+)
+def test_every_character_of_a_line_can_be_seen(line, pieces):
+    assert whole_pieces(line, width=10) == pieces
+
+
+ODD = st.text(alphabet="a $|>-+ \t\r\x0b\x1b\x9b\u200b\u202e\u2028\u0301\u0e33\u1160\u3000\ud800検\U0001f600\ufe0f")
+
+
+def is_whole(line: str, drawn: str) -> bool:
+    """Follow a line through what is drawn of it: each character as it is, or spelled out."""
+    line = line.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    at = 0
+    for character in line:
+        for form in (character, spelled(character), "\\x20" if character == " " else "    "):
+            if drawn.startswith(form, at) and (form != "    " or character == "\t"):
+                at += len(form)
+                break
+        else:
+            return False
+    return at == len(drawn)
+
+
+@given(st.text() | ODD, st.integers(20, 120))
+def test_a_line_that_is_folded_is_whole_and_moves_nothing(line, width):
+    pieces = whole_pieces(line, width=width)
+    assert all(cell_len(piece) <= width for piece in pieces)
+    drawn = "".join(pieces)
+    assert is_whole(line, drawn)
+    assert not drawn.endswith(" ")
+    assert not any(first <= ord(char) <= last for char in drawn for first, last in UNSEEN_RANGES)
+    assert not any(char.isspace() and char != " " for char in drawn)
+    assert not any(0xD800 <= ord(char) <= 0xDFFF for char in drawn)

@@ -255,7 +255,8 @@ def test_redacting_twice_changes_nothing_more() -> None:
     assert REDACTOR.text(once) is once
 
 
-BREAKS = ["\\\n", "\n", "\r\n", "\\n", "\n    ", '" "', "' '", '" + "', '"\n    "', '" \\\n  "', "\\\n  "]
+COMMENTS = ["\n# ", "\n// ", "\n#", "\n    ## ", "\r\n * ", "\n-- ", "\n;; ", "\n% ", "\n> > ", "\\n# ", "\\n// "]
+BREAKS = [*COMMENTS, "\\\n", "\n", "\r\n", "\\n", "\n    ", '" "', "' '", '" + "', '"\n    "', '" \\\n  "', "\\\n  "]
 
 
 @pytest.mark.parametrize("gap", BREAKS)
@@ -281,7 +282,7 @@ def test_where_lines_or_literals_are_joined_the_place_of_the_break_does_not_matt
 @pytest.mark.parametrize("name", SHAPES)
 def test_wherever_a_line_ends_within_a_secret_no_part_of_it_stays(name: str, after: str) -> None:
     secret = SHAPES[name]
-    for gap in ("\n", "\r\n", "\n    ", "\\n", "\\\\n", "\\r\\n"):
+    for gap in ("\n", "\r\n", "\n    ", "\\n", "\\\\n", "\\r\\n", *COMMENTS):
         # The rest of an open shape has to have a long run, or to stand alone.
         for at in range(1, len(secret) - 30 if after.strip() else len(secret)):
             assert leaks(secret, REDACTOR.text(f"say {secret[:at]}{gap}{secret[at:]}{after}")) == []
@@ -303,8 +304,18 @@ def test_the_line_after_a_whole_secret_stays() -> None:
         "sha256sum a",
     ):
         for name in ("ghp", "anthropic", "aws", "openai"):
-            redacted = REDACTOR.text(f"echo {SHAPES[name]}\n{following}\n")
-            assert redacted == f"echo {token(redacted)}\n{following}\n"
+            for leader in ("", "# ", "// ", "* "):
+                redacted = REDACTOR.text(f"echo {SHAPES[name]}\n{leader}{following}\n")
+                assert redacted == f"echo {token(redacted)}\n{leader}{following}\n"
+
+
+def test_a_key_that_is_wrapped_in_a_comment_is_taken_out_to_the_end_of_the_comment() -> None:
+    for cut in (True, False):
+        redacted = REDACTOR.text(f"# {pem(chr(10) + '# ', cut=cut)}\nmake all\n")
+        assert redacted == f"# {token(redacted)}\nmake all\n"
+    secret = SHAPES["ghp"]
+    redacted = REDACTOR.text(f"/* {secret[:20]}\n * {secret[20:]} */\nmake")
+    assert redacted == f"/* {token(redacted)} */\nmake"
 
 
 def test_a_password_in_two_literals_is_taken_out_whole() -> None:
@@ -336,6 +347,7 @@ ENVIRONMENT = {"SERVICE_TOKEN": VALUE, "PATH": "/usr/local/bin:/usr/bin"}
         "\u200b".join(VALUE),
         VALUE[:9] + "\\\n" + VALUE[9:],
         VALUE[:9] + '" + "' + VALUE[9:],
+        *(VALUE[:9] + gap + VALUE[9:] for gap in COMMENTS),
         base64.encodebytes(VALUE.encode() * 5).decode(),
     ],
 )
@@ -497,6 +509,10 @@ UNITS = [
         '" "',
         "'+'",
         "\\\n",
+        "\n# ",
+        "\n>",
+        "\n//a",
+        "sk-a\n# ",
         "\\n",
         "\\",
         "$",

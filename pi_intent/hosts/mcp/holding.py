@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import CallDenied, LedgerError
-from pi_intent.gates.question import Answer, Asker, Question
+from pi_intent.gates.question import Answer, Asker, Question, Seen
 from pi_intent.gating import Gates, Session, gated_by
 from pi_intent.hosts.mcp import questions
 from pi_intent.hosts.mcp.answers import is_of_results
@@ -39,8 +39,8 @@ class ClientAsker(Asker):
     """Asks through the client. An answer that cannot be read raises, and so denies."""
 
     async def ask(self, question: Question) -> Answer:
-        message = "\n".join(question_lines(question, width=questions.WIDTH))
-        return questions.answer_of(await ForAnswer(message), message)
+        lines = question_lines(question, width=questions.WIDTH)
+        return questions.answer_of(await ForAnswer("\n".join(lines)), Seen(len(lines), len(lines)))
 
 
 class Held:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pi_intent.errors import PiIntentError
-from pi_intent.gates.question import Answer
+from pi_intent.gates.question import Answer, Seen
 from pi_intent.hosts.mcp.wire import dumped
 
 DENY = "deny"
@@ -68,17 +68,17 @@ def withdrawal(question_id: str) -> bytes:
     return _line({"method": "notifications/cancelled", "params": params})
 
 
-def answer_of(result: object, shown: str) -> Answer:
+def answer_of(result: object, seen: Seen) -> Answer:
     """Return what a person answered. Raises `UnusableAnswer`."""
     match result:
         case {"action": "decline" | "cancel"}:
-            return Answer(False, shown=shown)
+            return Answer(False, seen=seen)
         case {"action": "accept", "content": {"decision": decision, **content}}:
             if decision in (ONCE, SESSION):
-                return Answer(True, "session" if decision == SESSION else "once", shown=shown)
+                return Answer(True, "session" if decision == SESSION else "once", seen=seen)
             if decision == DENY:
                 note = content.get("note")
-                return Answer(False, note=(note.strip() or None) if isinstance(note, str) else None, shown=shown)
+                return Answer(False, note=(note.strip() or None) if isinstance(note, str) else None, seen=seen)
     raise UnusableAnswer("the answer says neither yes nor no")
 
 

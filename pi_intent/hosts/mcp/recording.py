@@ -16,7 +16,7 @@ from pi_intent.ids import ulid
 from pi_intent.ledger.absent import NoLedger, could_not_be_opened, then
 from pi_intent.pipeline import Pipeline
 from pi_intent.sinks import PROCESS, FanOut
-from pi_intent.types import Host
+from pi_intent.types import Host, JSONObject
 
 if TYPE_CHECKING:
     from pi_intent.gates.artifacts import Store
@@ -104,6 +104,14 @@ class Recording:
         """Keep these texts out of the ledger from now on."""
         if self._journal is not None:
             self._journal.learn(tuple(secrets))
+
+    def redacted(self, text: str) -> str:
+        """Return a text without its secrets, as the ledger may hold it."""
+        return text if self._journal is None else self._journal.redactor.text(text)
+
+    def kept_arguments(self, arguments: JSONObject) -> JSONObject | None:
+        """Return the arguments of a call as the ledger has them; None where nothing is recorded."""
+        return None if self._journal is None else self._journal.kept_arguments(arguments)
 
     def tell_once(self, message: str) -> None:
         """Show a person a sentence that they have not been shown."""

@@ -14,6 +14,7 @@ from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.tools import AgentDepsT, ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset
 
+from pi_intent.gates.question import Asker
 from pi_intent.hosts.pydantic_ai.options import Chosen, Options, tell_once
 from pi_intent.hosts.pydantic_ai.run import IntentRun
 from pi_intent.hosts.pydantic_ai.toolset import IntentToolset
@@ -29,7 +30,9 @@ class Intents(AbstractCapability[AgentDepsT]):
     `tools` and `exempt` are names or globs, also as `toolset/tool`: only those are asked, or those are not.
     `session_id` names the session in the events and the ledger, by default the conversation's id. `cwd` is the
     directory whose project the ledger and the settings belong to, by default the process's; with `ledger=False`
-    nothing is written and only the events are told.
+    nothing is written and only the events are told. Where a person must see a call before it runs, it is deferred as
+    pydantic-ai's own approvals are, if the agent's output type holds `DeferredToolRequests`; `defer` says so of a run
+    whose output type is its own. `asker` asks within the run instead.
     """
 
     policy: Policy | None = None
@@ -38,6 +41,8 @@ class Intents(AbstractCapability[AgentDepsT]):
     session_id: str | None = None
     cwd: str | Path | None = None
     ledger: bool = True
+    asker: Asker | None = None
+    defer: bool | None = None
     run: IntentRun | None = field(default=None, repr=False, compare=False)
     """The run that this copy of the capability belongs to; pydantic-ai makes one for each."""
     chosen: Chosen | None = field(default=None, repr=False, compare=False)
@@ -51,6 +56,8 @@ class Intents(AbstractCapability[AgentDepsT]):
             session_id=self.session_id,
             cwd=self.cwd,
             ledger=self.ledger,
+            asker=self.asker,
+            defer=self.defer,
         )
 
     def get_ordering(self) -> CapabilityOrdering:

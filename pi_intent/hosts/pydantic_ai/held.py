@@ -13,6 +13,8 @@ from pi_intent.protocols import Settlement
 from pi_intent.types import JSONObject
 
 if TYPE_CHECKING:
+    from pi_intent.gates.later import Asked
+    from pi_intent.hosts.pydantic_ai.reading import Reader
     from pi_intent.hosts.pydantic_ai.run import IntentRun
     from pi_intent.pipeline import OpenCall
 
@@ -30,10 +32,28 @@ class HeldCall:
     """An open call, the run that opened it, and the step of the run in which it was last validated.
 
     `running` says that its tool has begun, `waiting` that somebody outside the run must answer, `asked` that it is a
-    person's consent. `ran_args` are what the tool got, where that is not what the model sent.
+    person's consent that the tool wants. `ran_args` are what the tool got, where that is not what the model sent.
+
+    Of the gates: `reader` read the call last, with the arguments that are `literal`, and `validated` is what the tool
+    made of them, as plain JSON; `pending` is a question of ours that waits, and `said` what whoever answers it finds
+    beside the call; `admitted` says that the gates have let it through.
     """
 
-    __slots__ = ("asked", "opened", "ran_args", "run", "running", "step", "waiting")
+    __slots__ = (
+        "admitted",
+        "asked",
+        "literal",
+        "opened",
+        "pending",
+        "ran_args",
+        "reader",
+        "run",
+        "running",
+        "said",
+        "step",
+        "validated",
+        "waiting",
+    )
 
     def __init__(self, opened: OpenCall, run: IntentRun, step: int) -> None:
         self.opened = opened
@@ -43,14 +63,22 @@ class HeldCall:
         self.waiting = False
         self.asked = False
         self.ran_args: JSONObject | None = None
+        self.reader: Reader | None = None
+        self.literal: JSONObject = opened.call.arguments
+        self.validated: JSONObject | None = None
+        self.pending: Asked | None = None
+        self.said: JSONObject | None = None
+        self.admitted = False
 
     def defer(self, deferral: ApprovalRequired | CallDeferred) -> None:
         """Wait for a person or for whoever runs the call, and tell them what it is for."""
         opened = self.opened
         arguments = self.ran_args or opened.call.arguments
-        said = {"intent": opened.call.intent, "rationale": opened.call.rationale, "arguments": arguments}
-        deferral.metadata = {**(deferral.metadata or {}), METADATA: said}
-        if not self.waiting and isinstance(deferral, ApprovalRequired):
+        said: JSONObject = {"arguments": arguments}
+        if self.run.settings.consent != "literal":
+            said |= {"intent": opened.call.intent, "rationale": opened.call.rationale}
+        deferral.metadata = {**(deferral.metadata or {}), METADATA: self.said or said}
+        if not self.waiting and self.pending is None and isinstance(deferral, ApprovalRequired):
             opened.ask(f"{opened.start.tool_name} {_literal(arguments)}")
             self.asked = True
         self.waiting = True
@@ -62,10 +90,21 @@ class HeldCall:
             self.asked = False
             self.opened.decide(approved=True, by=BY)
 
+    def ran_with(self, arguments: JSONObject) -> None:
+        """Note that the tool gets other arguments than the model sent."""
+        if arguments != self.opened.call.arguments:
+            self.ran_args = arguments
+            self.opened.update(arguments)
+
     def answered(self, denied: bool, settlement: Settlement) -> None:
         """End the call with an answer from outside."""
+        note = settlement.error if denied else None
         if self.asked:
-            self.opened.decide(approved=not denied, by=BY, note=settlement.error if denied else None)
+            self.opened.decide(approved=not denied, by=BY, note=note)
+        if self.pending is not None:
+            self.run.answered(self, self.pending, approved=not denied, note=note)
+        if denied:
+            self.ran_args = None
         self.settle(settlement)
 
     def settle(self, settlement: Settlement) -> None:
@@ -73,6 +112,14 @@ class HeldCall:
         self.waiting = False
         self.opened.settle(settlement._replace(ran_args=self.ran_args))
         self.run.release(self)
+
+    def leave(self) -> None:
+        """Stop waiting for an answer here. One to a question of ours may come in another process."""
+        if self.pending is None:
+            self.settle(Settlement(status="interrupted", is_error=True))
+        else:
+            self.opened.let_go()
+            self.run.release(self)
 
 
 class WaitingCalls:
@@ -85,22 +132,22 @@ class WaitingCalls:
         return len(self._calls)
 
     def keep(self, conversation: str, held: HeldCall) -> None:
-        """Remember a call; the oldest of too many ends as interrupted."""
-        self._calls[conversation, held.opened.start.tool_call_id] = held
+        """Remember a call; the oldest of too many is left, and so is one whose id is used again."""
+        key = conversation, held.opened.start.tool_call_id
+        if (before := self._calls.pop(key, None)) is not None:
+            before.leave()
+        self._calls[key] = held
         if len(self._calls) > MOST_WAITING:
-            self._interrupt(self._calls.popitem(last=False)[1])
+            self._calls.popitem(last=False)[1].leave()
 
     def take(self, conversation: str, tool_call_id: str) -> HeldCall | None:
         """Return a call that is no longer to be remembered, None where there is none."""
         return self._calls.pop((conversation, tool_call_id), None)
 
     def close(self) -> None:
-        """End what nobody came back to: the process is over."""
+        """Leave what nobody came back to: the process is over."""
         while self._calls:
-            self._interrupt(self._calls.popitem()[1])
-
-    def _interrupt(self, held: HeldCall) -> None:
-        held.settle(Settlement(status="interrupted", is_error=True))
+            self._calls.popitem()[1].leave()
 
 
 def _literal(arguments: JSONObject) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pi_intent.errors import SettingsError
+from pi_intent.gates.question import Asker
 from pi_intent.labels.printable import printable
 from pi_intent.settings import Settings, ToolRule, ToolSettings, load_settings, project_root
 from pi_intent.types import STRICTNESS, Policy
@@ -41,6 +42,8 @@ class Options:
     session_id: str | None = None
     cwd: Path | None = None
     ledger: bool = True
+    asker: Asker | None = None
+    defer: bool | None = None
 
     @classmethod
     def of(
@@ -52,12 +55,16 @@ class Options:
         session_id: str | None,
         cwd: str | Path | None,
         ledger: bool,
+        asker: Asker | None,
+        defer: bool | None,
     ) -> Options:
-        """Take the choices as they were written. Raises `SettingsError` for a policy that there is not."""
+        """Take the choices as they were written. Raises `SettingsError` for one that there is not."""
         if policy is not None and policy not in STRICTNESS:
             raise SettingsError(f"there is no policy {policy!r}: use one of {', '.join(reversed(STRICTNESS))}")
         if session_id is not None and not isinstance(session_id, str):
             raise SettingsError(f"session_id must be text, and is {session_id!r}")
+        if asker is not None and not isinstance(asker, Asker):
+            raise SettingsError(f"asker must have a method ask(question), and is {asker!r}")
         return cls(
             policy=policy,
             tools=_patterns(tools),
@@ -65,6 +72,8 @@ class Options:
             session_id=session_id,
             cwd=None if cwd is None else Path(cwd),
             ledger=ledger,
+            asker=asker,
+            defer=defer,
         )
 
     @property
@@ -90,6 +99,7 @@ class Chosen:
     """The settings of one run: what was chosen in code, the user's files, and the project's, which only raise."""
 
     def __init__(self, options: Options) -> None:
+        self.options = options
         loaded = load_settings(
             project=project_root(options.folder), environ=os.environ, overrides={"policy": options.policy}
         )

@@ -16,6 +16,7 @@ from pydantic_ai import RunContext
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred
 from pydantic_ai.toolsets import ToolsetTool
 
+from pi_intent.hosts.pydantic_ai.options import Options
 from pi_intent.hosts.pydantic_ai.results import raised
 from pi_intent.hosts.pydantic_ai.run import IntentRun
 from pi_intent.pipeline import CallRequest, target_of
@@ -73,7 +74,8 @@ class UnreadArguments:
 class Reader:
     """The function that reads the calls of one tool, in one step of a run.
 
-    `tool` is the host's own; `injected` tells whether its schema holds our fields.
+    `tool` is the host's own; `injected` tells whether its schema holds our fields; `options` are those of the
+    toolset or capability that it belongs to.
     """
 
     run: IntentRun
@@ -82,12 +84,14 @@ class Reader:
     chosen: ToolSettings
     policy: Policy
     injected: bool
+    options: Options
 
     async def __call__(self, ctx: RunContext[Any], unread: Unread) -> None:
         held, arguments = await self.run.read(ctx, lambda group, turn: self._request(ctx, unread, group, turn))
         try:
             given = self._validate(arguments, unread)
             unread.fill(given)
+            self.run.note(held, self, arguments, given)
             check = self.tool.args_validator_func
             if check is not None and inspect.isawaitable(checked := check(ctx, **given)):
                 await checked
@@ -96,7 +100,7 @@ class Reader:
             if self.tool.tool_def.kind == "unapproved" and not ctx.tool_call_approved:
                 raise ApprovalRequired
         except (ApprovalRequired, CallDeferred) as deferral:
-            held.defer(deferral)
+            await self.run.hold(ctx, held, deferral)
             raise
         except Exception as error:
             held.settle(raised(error))

@@ -30,6 +30,8 @@ from pi_intent.settings import Settings
 from pi_intent.types import JSONObject, Policy, Profile, Status
 
 if TYPE_CHECKING:
+    from pi_intent.gates.later import Asked
+    from pi_intent.hosts.pydantic_ai.check_in import RunGates
     from pi_intent.hosts.pydantic_ai.reading import Reader
 
 RUNNING: ContextVar[OpenCall | None] = ContextVar("pi_intent_running", default=None)
@@ -59,7 +61,8 @@ class IntentRun:
         """The tools whose texts stay in this process."""
         self.held: dict[str, HeldCall] = {}
         """The calls that have not ended, by pydantic-ai's id."""
-        self._options = options
+        self.options = options
+        self._gates: RunGates | None = None
         self._run_id = ctx.run_id
         self._groups: dict[int, str] = {}
         self._step = 0
@@ -109,7 +112,7 @@ class IntentRun:
 
     async def start(self) -> None:
         """Open the ledger, if there is to be one, and what makes spans. Never raises."""
-        if self._options.ledger:
+        if self.options.ledger:
             await self.runtime.start()
         else:
             await self.runtime.start_tracing()
@@ -128,15 +131,18 @@ class IntentRun:
         self.free.take_back(ctx)
         request = make(self.group(ctx.run_step), turn_of(ctx.messages))
         held = self.held.get(request.tool_call_id)
-        if held is None and ctx.tool_call_approved:
-            held = WAITING.take(self.conversation, request.tool_call_id)
-        if held is not None and (ctx.tool_call_approved or held.step == ctx.run_step):
+        resumes = ctx.tool_call_approved or (held is not None and held.step == ctx.run_step)
+        held = held or WAITING.take(self.conversation, request.tool_call_id)
+        if held is not None and resumes and held.opened.start.tool_name == request.tool_name:
             return self._resume(ctx, held, request)
-        if held is not None:  # a provider that uses its ids again
-            held.settle(Settlement(status="interrupted", is_error=True))
+        if held is not None:  # a provider that uses its ids again, or another history
+            held.leave()
+        await self.start()
+        gates = self.gates
         if ctx.tool_call_approved:  # somebody has decided on it already, in a process that knew of it
             request = request._replace(policy="optional")
-        await self.start()
+            if gates is not None:
+                return self._resume(ctx, await gates.reopen(ctx, request), request)
         rounds = self.pipeline.rounds.upcoming(request.tool_name, request.group_id)
         request = request._replace(call_id=self.labels.take(request.tool_name, request.tool_call_id))
         try:
@@ -168,10 +174,47 @@ class IntentRun:
         held.step = ctx.run_step
         self.held[request.tool_call_id] = held
         held.approved()
-        if arguments != held.opened.call.arguments:
-            held.ran_args = arguments
-            held.opened.update(arguments)
+        held.ran_with(arguments)
         return held, arguments
+
+    @property
+    def gates(self) -> RunGates | None:
+        """What holds calls of the run up, made when it is first asked for; idle gates are not even loaded."""
+        if self._gates is None and self._is_gated:
+            from pi_intent.hosts.pydantic_ai.check_in import RunGates
+
+            self._gates = RunGates(self, self._messages)
+        return self._gates
+
+    @property
+    def _is_gated(self) -> bool:
+        if self.settings.can_ask:
+            return True
+        declared = sys.modules.get("pi_intent.gates.declared")
+        return declared is not None and not declared.PROCESS.is_empty
+
+    def note(self, held: HeldCall, reader: Reader, literal: JSONObject, given: dict[str, Any]) -> None:
+        """Note who read a call, the arguments that it was read with, and what its tool made of them."""
+        held.reader, held.literal = reader, literal
+        if (gates := self.gates) is not None:
+            gates.note(held, given)
+
+    async def admit(self, ctx: RunContext[Any], reader: Reader, given: dict[str, Any]) -> None:
+        """Return when a call's tool may run. Raises as `RunGates.admit` does."""
+        held = self.held.get(ctx.tool_call_id or "")
+        if held is not None and (gates := self.gates) is not None:
+            await gates.admit(ctx, reader, held, given)
+
+    async def hold(self, ctx: RunContext[Any], held: HeldCall, deferral: ApprovalRequired | CallDeferred) -> None:
+        """Let a call wait that was deferred, and tell whoever decides on it what it is for."""
+        if (gates := self.gates) is not None:
+            await gates.join(ctx, held)
+        held.defer(deferral)
+
+    def answered(self, held: HeldCall, asked: Asked, *, approved: bool, note: str | None) -> None:
+        """Keep the answer to a question of ours on a call that nothing runs here any more."""
+        if self._gates is not None:
+            self._gates.answered(held, asked, approved=approved, note=note)
 
     async def finish[Result](self, ctx: RunContext[Any], running: Awaitable[Result]) -> Result:
         """Wait for a call's tool, and settle the call by what comes of it."""
@@ -184,7 +227,7 @@ class IntentRun:
         try:
             result = await running
         except (ApprovalRequired, CallDeferred) as deferral:
-            held.defer(deferral)
+            await self.hold(ctx, held, deferral)
             raise
         except SkipToolExecution as skipped:
             held.settle(returned(skipped.result))
@@ -225,6 +268,9 @@ class IntentRun:
                 request = reader.request(
                     call.tool_name, call.tool_call_id, call.args or {}, group, turn, answers.response.model_name
                 )
+                gates = self.gates if settlement.status == "denied" else None
+                if gates is not None and await gates.refuse(request, settlement, self._step):
+                    continue
                 call_id = self.labels.take(call.tool_name, call.tool_call_id)
                 self.pipeline.settle_unopened(request._replace(call_id=call_id), settlement)
         self._read.clear()

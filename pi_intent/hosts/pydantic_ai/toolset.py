@@ -14,6 +14,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pi_intent.contract.inject import inject_intent
 from pi_intent.descriptions import model_texts
 from pi_intent.errors import InjectionSkipped
+from pi_intent.gates.question import Asker
 from pi_intent.hosts.pydantic_ai.options import Chosen, Options, tell_once
 from pi_intent.hosts.pydantic_ai.reading import Reader, UnreadArguments
 from pi_intent.hosts.pydantic_ai.run import IntentRun
@@ -41,6 +42,8 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
     session_id: str | None = field(default=None, kw_only=True)
     cwd: str | Path | None = field(default=None, kw_only=True)
     ledger: bool = field(default=True, kw_only=True)
+    asker: Asker | None = field(default=None, kw_only=True)
+    defer: bool | None = field(default=None, kw_only=True)
     run: IntentRun | None = field(default=None, kw_only=True, repr=False, compare=False)
     """The run that this copy of the toolset belongs to; pydantic-ai makes one for each."""
     chosen: Chosen | None = field(default=None, kw_only=True, repr=False, compare=False)
@@ -56,6 +59,8 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
             session_id=self.session_id,
             cwd=self.cwd,
             ledger=self.ledger,
+            asker=self.asker,
+            defer=self.defer,
         )
 
     async def for_run(self, ctx: RunContext[AgentDepsT]) -> AbstractToolset[AgentDepsT]:
@@ -114,8 +119,19 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
             args_validator=own.args_validator,
             args_validator_func=own.args_validator_func,
         )
-        running = super().call_tool(name, tool_args, ctx, given)
+        running = self._admitted(name, tool_args, ctx, given, reader)
         return await (running if self.run.is_hooked else self.run.finish(ctx, running))
+
+    async def _admitted(
+        self,
+        name: str,
+        tool_args: dict[str, Any],
+        ctx: RunContext[AgentDepsT],
+        tool: ToolsetTool[AgentDepsT],
+        reader: Reader,
+    ) -> Any:
+        await reader.run.admit(ctx, reader, tool_args)
+        return await super().call_tool(name, tool_args, ctx, tool)
 
 
 def _with_intent(
@@ -148,7 +164,13 @@ def _with_intent(
         tool_def=replace(tool.tool_def, parameters_json_schema=shown),
         args_validator=UnreadArguments(),
         args_validator_func=Reader(
-            run=run, tool=tool, source=source, chosen=chosen, policy=policy, injected=injected
+            run=run,
+            tool=tool,
+            source=source,
+            chosen=chosen,
+            policy=policy,
+            injected=injected,
+            options=settings.options,
         ),
     )
 

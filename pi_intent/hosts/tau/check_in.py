@@ -8,30 +8,40 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from pi_intent.contract.rows import replaced_fields
-from pi_intent.gates.question import Answer, Asker, Question
+from pi_intent.gates.question import Answer, Asker, AskingStopped, Question, Seen
 from pi_intent.gating import Admitted, Gates
 from pi_intent.render.check_in import action_length, pages, question_lines
 
 if TYPE_CHECKING:
+    from tau_agent.tools import ToolCancellationToken
+
     from pi_intent.gates.credentials import Credential
     from pi_intent.hosts.tau.extension import TauExtension
     from pi_intent.hosts.tau.session import TauSession
     from pi_intent.pipeline import OpenCall
     from pi_intent.types import JSONObject
 
-WIDTH = 68
-"""Columns of text in Tau's dialog on a screen of 80."""
-
 _DENY = "Deny"
 _ONCE = "Approve once"
-_SESSION = "Approve this exact call for the rest of this session"
+_SESSION = "Approve this exact call for the session"
 _NOTE = "Deny, and tell the agent why"
 _MORE = "Read on"
-PAGE = 12
-"""Lines of a question that are shown at a time where the dialog cannot scroll."""
+_APPROVING = frozenset({_ONCE, _SESSION})
+
+WIDTH, PAGE = 44, 12
+"""Columns and lines of a question that are shown at a time where the dialog is not ours and cannot scroll."""
+
+LOOK_EVERY = 0.05
+"""Seconds between two looks at whether the run was stopped; Tau's own bash looks as often."""
 
 
-async def admit(extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject) -> Admitted:
+async def admit(
+    extension: TauExtension,
+    session: TauSession,
+    opened: OpenCall,
+    arguments: JSONObject,
+    signal: ToolCancellationToken | None,
+) -> Admitted:
     """Return what a call may run with that is about to. Raises as `Gates.admit` does."""
     name = opened.start.tool_name
     return await gates_of(session).admit(
@@ -39,7 +49,7 @@ async def admit(extension: TauExtension, session: TauSession, opened: OpenCall, 
         arguments,
         settings=extension.settings,
         chosen=extension.settings_of(name),
-        asker=TauAsker(extension) if extension.is_watched else None,
+        asker=TauAsker(extension, signal) if extension.is_watched else None,
         parameters=extension.shadows[name].parameters,
         filled=replaced_fields(name),
     )
@@ -64,34 +74,63 @@ class TauAsker(Asker):
     The first option denies: an Enter that was meant for something else harms nothing.
     """
 
-    def __init__(self, extension: TauExtension) -> None:
+    def __init__(self, extension: TauExtension, signal: ToolCancellationToken | None) -> None:
         self._extension = extension
+        self._signal = signal
 
     async def ask(self, question: Question) -> Answer:
-        lines = question_lines(question, width=WIDTH)
+        """Ask, for as long as the run goes on; a run that is stopped takes the dialog with it."""
+        signal = self._signal
+        if signal is None:
+            return await self._asked(question)
+        asking = asyncio.create_task(self._asked(question))
+        try:
+            while not asking.done():
+                if signal.is_cancelled():
+                    raise AskingStopped
+                await asyncio.wait({asking}, timeout=LOOK_EVERY)
+            return asking.result()
+        finally:
+            if asking.cancel():
+                await asyncio.wait({asking})  # it only closes the dialog
+
+    async def _asked(self, question: Question) -> Answer:
         sign = self._extension.sign
         if sign is None:  # a screen that is not Tau's own takes no dialog of ours
-            choice, seen = await self._ask_in_pages(lines)
+            choice, seen = await self._ask_in_pages(question_lines(question, width=WIDTH))
         else:
-            from pi_intent.hosts.tau.dialog import ask_on_screen
+            from pi_intent.hosts.tau.dialog import Drawn, ask_on_screen
 
             choice, seen = await ask_on_screen(
                 sign.app,
-                lines,
+                lambda width: Drawn(question_lines(question, width=width), action_length(question, width=width)),
                 [_DENY, _ONCE, _SESSION, _NOTE],
-                must_see=action_length(question, width=WIDTH),
-                approving={_ONCE, _SESSION},
+                approving=_APPROVING,
             )
-        shown = "\n".join(lines[:seen])
-        if choice in (_ONCE, _SESSION):
-            return Answer(True, "session" if choice == _SESSION else "once", shown=shown)
-        note = None
-        if choice == _NOTE:
+        if choice in _APPROVING:
+            return Answer(True, "session" if choice == _SESSION else "once", seen=seen)
+        note = await self._note() if choice == _NOTE else None
+        return Answer(False, note=note, seen=seen)
+
+    async def _note(self) -> str | None:
+        try:
             ui = self._extension.tau.context.ui
             note = await ui.input("What shall the agent know?", "It reads this as the reason.")
-        return Answer(False, note=(note or "").strip() or None, shown=shown)
+        except asyncio.CancelledError:
+            self._close_input()
+            raise
+        return (note or "").strip() or None
 
-    async def _ask_in_pages(self, lines: list[str]) -> tuple[str | None, int]:
+    def _close_input(self) -> None:
+        """Take Tau's own dialog away, which outlives the call that opened it."""
+        if self._extension.sign is not None:
+            from tau_coding.tui.app import ExtensionInputScreen
+
+            screen = self._extension.sign.app.screen
+            if isinstance(screen, ExtensionInputScreen):
+                screen.dismiss(None)
+
+    async def _ask_in_pages(self, lines: list[str]) -> tuple[str | None, Seen]:
         """Show the question page by page; it can be approved on the last one."""
         ui = self._extension.tau.context.ui
         parts = pages(lines, PAGE)
@@ -100,5 +139,5 @@ class TauAsker(Asker):
             options = [_DENY, _ONCE, _SESSION, _NOTE] if last else [_DENY, _MORE, _NOTE]
             choice = await ui.select("\n".join(part), options)
             if choice != _MORE:
-                return choice, number * PAGE
-        return None, len(lines)
+                return choice, Seen(min(number * PAGE, len(lines)), len(lines))
+        return None, Seen(len(lines), len(lines))

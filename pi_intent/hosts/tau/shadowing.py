@@ -63,11 +63,19 @@ class Shadowing:
             taken = registered.get(tool.name)
             if taken is not None and isinstance(taken.execute_fn, InnerLayer):
                 if tool.name in own:  # else the host has no such tool, and must not get one from us
-                    tools.append(shadow(self._extension, own[tool.name], tool, source=None))
+                    tools.append(shadow(self._extension, own[tool.name], tool, source=None, holds=False))
             else:
-                tools.append(shadow(self._extension, tool, tool, source=sources.get(tool.name)))
+                tools.append(self._shadow_foreign(tool, taken, sources.get(tool.name)))
         add_section(self._extension)
         return tools
+
+    def _shadow_foreign(self, composed: AgentTool, taken: AgentTool | None, source: str | None) -> AgentTool:
+        """Shadow another extension's tool; where that goes, a layer of ours lies between it and the hooks, too."""
+        wrap = getattr(self._runtime, "_wrap_tool", None)  # not public: what puts the hooks around a tool
+        if taken is None or not callable(wrap):
+            return shadow(self._extension, composed, composed, source=source)
+        layered = wrap(replace(taken, execute_fn=ForeignLayer(self._extension, taken)))
+        return shadow(self._extension, composed, layered, source=source, holds=False)
 
 
 def add_section(extension: TauExtension) -> None:
@@ -76,8 +84,13 @@ def add_section(extension: TauExtension) -> None:
         extension.tau.add_prompt_section(*extension.texts.section)
 
 
-def shadow(extension: TauExtension, base: AgentTool, composed: AgentTool, *, source: str | None) -> AgentTool:
-    """Return a tool like `base`, with our fields in its schema, that runs `composed` with what is left of a call."""
+def shadow(
+    extension: TauExtension, base: AgentTool, composed: AgentTool, *, source: str | None, holds: bool = True
+) -> AgentTool:
+    """Return a tool like `base`, with our fields in its schema, that runs `composed` with what is left of a call.
+
+    With `holds` no layer of ours lies below it, so calls are held up here, before the hooks of other extensions.
+    """
     texts, name = extension.texts, base.name
     chosen = extension.loaded.settings.for_tool(name, watched=True, profile=PROFILE)
     replaced = replaced_fields(name)
@@ -93,7 +106,7 @@ def shadow(extension: TauExtension, base: AgentTool, composed: AgentTool, *, sou
     extension.shadows[name] = Shadow(
         parameters=base.parameters, policy=chosen.policy, profile=chosen.profile, injected=injected, source=source
     )
-    outer = OuterLayer(extension, name, composed)
+    outer = OuterLayer(extension, name, composed, holds=holds)
     if not injected:
         return replace(base, execute_fn=outer)
     return replace(
@@ -110,10 +123,11 @@ def shadow(extension: TauExtension, base: AgentTool, composed: AgentTool, *, sou
 class OuterLayer:
     """The executor that the agent calls: reads the call, and runs the tool below with what is left."""
 
-    def __init__(self, extension: TauExtension, name: str, below: AgentTool) -> None:
+    def __init__(self, extension: TauExtension, name: str, below: AgentTool, *, holds: bool) -> None:
         self._extension = extension
         self._name = name
         self._below = below
+        self._holds = holds
 
     async def __call__(
         self,
@@ -146,14 +160,16 @@ class OuterLayer:
 
             token = RUNNING.set(running)
             try:
-                if extension.is_plain or request.tool_source is not None:  # no inner layer of ours below
-                    async with gated(extension, session, opened, given) as admitted:
-                        if admitted is not given:
+                if self._holds:
+                    async with gated(extension, session, opened, given, signal) as admitted:
+                        if admitted != given:
                             given = running.ran_args = admitted
                         if request.tool_source is not None:
                             given = fill_replaced(name, request.parameters or {}, given, opened)
                         result = await self._below.execute_fn(tool_call_id, given, signal, updated)
                 else:
+                    if request.tool_source is not None and not extension.is_gated:
+                        given = fill_replaced(name, request.parameters or {}, given, opened)
                     result = await self._below.execute_fn(tool_call_id, given, signal, updated)
             except CallDenied:
                 raise  # settled already
@@ -215,8 +231,8 @@ class InnerLayer:
         if ran != opened.call.arguments:
             running.ran_args = ran
             opened.update(ran)
-        async with gated(self._extension, self._extension.session(), opened, ran) as admitted:
-            if admitted is not ran:
+        async with gated(self._extension, self._extension.session(), opened, ran, signal) as admitted:
+            if admitted != ran:
                 ran = running.ran_args = admitted
             running.reached = True
             given = fill_replaced(self._name, own.parameters, ran, opened)
@@ -231,9 +247,38 @@ class InnerLayer:
                     running.files = before.changes(journal.digester)
 
 
+class ForeignLayer:
+    """Lies around another extension's tool, inside the hooks: holds a call up with what would really run."""
+
+    def __init__(self, extension: TauExtension, tool: AgentTool) -> None:
+        self._extension = extension
+        self._tool = tool
+
+    async def __call__(
+        self,
+        tool_call_id: str,
+        arguments: Mapping[str, Any],
+        signal: ToolCancellationToken | None = None,
+        on_update: ToolUpdateCallback | None = None,
+    ) -> AgentToolResult:
+        running, extension = RUNNING.get(), self._extension
+        if running is None or running.opened.start.tool_call_id != tool_call_id or not extension.is_gated:
+            return await self._tool.execute_fn(tool_call_id, arguments, signal, on_update)
+        opened, given = running.opened, dict(arguments)
+        async with gated(extension, extension.session(), opened, given, signal) as admitted:
+            if admitted != opened.call.arguments:
+                running.ran_args = admitted
+            filled = fill_replaced(self._tool.name, self._tool.parameters, admitted, opened)
+            return await self._tool.execute_fn(tool_call_id, filled, signal, on_update)
+
+
 @asynccontextmanager
 async def gated(
-    extension: TauExtension, session: TauSession, opened: OpenCall, arguments: JSONObject
+    extension: TauExtension,
+    session: TauSession,
+    opened: OpenCall,
+    arguments: JSONObject,
+    signal: ToolCancellationToken | None,
 ) -> AsyncIterator[JSONObject]:
     """Hold a call up where anything asks for that, and let it run with what it may; idle gates are not loaded."""
     if not extension.is_gated:
@@ -242,7 +287,7 @@ async def gated(
     from pi_intent.hosts.tau.check_in import admit
     from pi_intent.hosts.tau.environ import given
 
-    admitted = await admit(extension, session, opened, arguments)
+    admitted = await admit(extension, session, opened, arguments, signal)
     with given(admitted.given, admitted.environ):
         yield admitted.arguments
 

@@ -2,5 +2,6 @@
 
 from pi_intent.ledger.index.filters import Filter, Outcome
 from pi_intent.ledger.index.index import Index, Place, open_index
+from pi_intent.ledger.index.stretch import Stretch
 
-__all__ = ["Filter", "Index", "Outcome", "Place", "open_index"]
+__all__ = ["Filter", "Index", "Outcome", "Place", "Stretch", "open_index"]

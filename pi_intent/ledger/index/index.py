@@ -7,17 +7,19 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
 from pi_intent.ledger.calls import CallState, LedgerCall
-from pi_intent.ledger.entries import DecisionEntry, SessionEntry, parse_entry
+from pi_intent.ledger.entries import DecisionEntry, SessionEntry
+from pi_intent.ledger.index.decisions import IS_ASKED, entries, past_decisions, standing
 from pi_intent.ledger.index.filters import Filter, find
 from pi_intent.ledger.index.opening import open_database
 from pi_intent.ledger.index.place import drop_index
 from pi_intent.ledger.index.reading import Tell, owners_of
 from pi_intent.ledger.index.rereading import Lines, NotThere
+from pi_intent.ledger.index.stretch import Key, Stretch
 from pi_intent.ledger.index.survey import known_segments
 from pi_intent.ledger.naming import has_writer, writer_of
 from pi_intent.ledger.reader import Problem
@@ -28,14 +30,16 @@ _BROKEN = (sqlite3.Error, NotThere, ValueError, TypeError, LookupError, Overflow
 
 _RENEWALS = 2
 _EVERYTHING = Filter()
+_ALWAYS = Stretch()
 _IN_ORDER = "ts, seq, id"
 _PAST = (
     "call.ts, call.seq, call.id, session, host, agent, message, turn, tool, tool_source, intent, intent_source,"
-    " rationale, args, policy, flags, model, status, codes, ms, outcome, facts, error, files"
+    " rationale, args, policy, flags, model, status, codes, ms, outcome, facts, error, files,"
+    f" {IS_ASKED}"
 )
 _PLACES = (
     "call.ts, call.seq, call.id, call.session, call.segment, call.offset, call.length, done.segment, done.offset,"
-    " done.length"
+    f" done.length, {IS_ASKED}"
 )
 _SESSION_FIELDS = tuple(field.name for field in fields(SessionEntry))
 
@@ -84,16 +88,33 @@ class Index:
 
         Calls whose beginning is missing are left out: nothing is known of them that could be asked.
         """
-        return self._stream(_PAST, wanted, None, _past, " AND call.line IS NOT NULL")
+        return self._stream(_PAST, wanted, _ALWAYS, self._past, "call.line IS NOT NULL")
 
-    def calls(self, wanted: Filter = _EVERYTHING, *, limit: int | None = None) -> Iterator[LedgerCall]:
-        """Yield calls, or the last `limit` of them, in the order in which they began, from the ledger's own lines."""
-        return self._stream(_PLACES, wanted, limit, self._ledger_call)
+    def calls(self, wanted: Filter = _EVERYTHING, *, within: Stretch = _ALWAYS) -> Iterator[LedgerCall]:
+        """Yield calls in the order in which they began, from the ledger's own lines."""
+        return self._stream(_PLACES, wanted, within, self._ledger_call)
 
-    def counts(self, wanted: Filter = _EVERYTHING) -> dict[str, int]:
-        """Return how many calls there are by session."""
-        query = "SELECT session, count(*) FROM call WHERE {} GROUP BY session"
-        return self._ask(lambda database: dict(database.execute(query.format(self._among(wanted)))))
+    def last(self, wanted: Filter, limit: int, *, within: Stretch = _ALWAYS) -> Stretch:
+        """Return the stretch of the last `limit` calls; `limit` is at least 1."""
+        order = "ts DESC, seq DESC, id DESC"
+
+        def ask(database: sqlite3.Connection) -> Stretch:
+            where, values = self._where(wanted, within)
+            query = f"SELECT ts, seq, id FROM call WHERE {where} ORDER BY {order} LIMIT 1 OFFSET ?"
+            start = database.execute(query, (*values, limit - 1)).fetchone()
+            return within if start is None else replace(within, start=start)
+
+        return self._ask(ask)
+
+    def counts(self, wanted: Filter = _EVERYTHING, *, within: Stretch = _ALWAYS) -> dict[str, int]:
+        """Return how many calls there are by session, the session with the newest of them last."""
+
+        def ask(database: sqlite3.Connection) -> dict[str, int]:
+            where, values = self._where(wanted, within)
+            query = f"SELECT session, count(*) FROM call WHERE {where} GROUP BY session ORDER BY max(ts), min(ts)"
+            return dict(database.execute(query, values))
+
+        return self._ask(ask)
 
     def lengths(self, sessions: Iterable[str]) -> dict[str, int]:
         """Return how many calls each of these sessions has in all."""
@@ -183,8 +204,9 @@ class Index:
         def ask(database: sqlite3.Connection) -> tuple[LedgerCall, tuple[Place, ...]] | None:
             for row in database.execute(query, (call_id,)):
                 call = self._ledger_call(row)
-                halves = (("call", row[4:7], row[10]), ("done", row[7:10], row[11]))
-                return call, tuple(self._place(kind, where, line) for kind, where, line in halves if line)
+                asked = [("decision", place[:3], place[3]) for place in standing(database, call_id)]
+                records = (("call", row[4:7], row[11]), *asked, ("done", row[7:10], row[12]))
+                return call, tuple(self._place(kind, where, line) for kind, where, line in records if line)
             return None
 
         return self._ask(ask)
@@ -207,13 +229,15 @@ class Index:
         self._open(anew=True)
 
     def _stream[T](
-        self, columns: str, wanted: Filter, limit: int | None, make: Callable[[Any], T], more: str = ""
+        self, columns: str, wanted: Filter, within: Stretch, make: Callable[[Any], T], more: str = "TRUE"
     ) -> Iterator[T]:
-        last: tuple[Any, ...] | None = None
+        last: Key | None = None
         turn = 0
         while True:
             try:
-                for row in self._rows(columns, wanted, limit, last, more):
+                where, values = self._where(wanted, within, after=last)
+                query = f"SELECT {columns} FROM call LEFT JOIN done USING (n) WHERE {where} AND {more}"
+                for row in self._database.execute(f"{query} ORDER BY call.ts, call.seq, call.id", values):
                     made = make(row)
                     last = row[:3]
                     yield made
@@ -224,30 +248,24 @@ class Index:
                 self._renew()
                 turn += 1
 
-    def _rows(
-        self, columns: str, wanted: Filter, limit: int | None, last: tuple[Any, ...] | None, more: str
-    ) -> Iterator[Any]:
-        query = f"SELECT {columns} FROM call LEFT JOIN done USING (n) WHERE {self._among(wanted)}{more}"
-        if limit is not None:
-            query += " ORDER BY call.ts DESC, call.seq DESC, call.id DESC LIMIT ?"
-            rows = self._database.execute(query, (limit,)).fetchall()
-            return iter([row for row in reversed(rows) if last is None or row[:3] > last])
-        order = " ORDER BY call.ts, call.seq, call.id"
-        if last is None:
-            return self._database.execute(query + order)
-        return self._database.execute(f"{query} AND (call.ts, call.seq, call.id) > (?, ?, ?){order}", last)
+    def _where(self, wanted: Filter, within: Stretch, *, after: Key | None = None) -> tuple[str, list[str | int]]:
+        """Return the condition on the rows of `call`, with its values; rows are found in their order by it."""
+        said, values = within.conditions(after=after)
+        if wanted.session is not None and wanted == Filter(session=wanted.session):
+            said.append("call.session = ?")
+            values.append(wanted.session)
+        elif not wanted.is_empty:
+            # Without the plus the rows that are wanted would all be read, and then put in order in memory.
+            said.append(f"+call.n IN {self._table(wanted)}")
+        return " AND ".join(said) or "TRUE", values
 
-    def _among(self, wanted: Filter) -> str:
-        if wanted.is_empty:
-            return "TRUE"
+    def _table(self, wanted: Filter) -> str:
         if wanted not in self._tables:
-            table = f"found_{len(self._tables)}"
-            find(self._database, wanted, self._state, table)
-            self._tables[wanted] = table
-        return f"call.n IN {self._tables[wanted]}"
+            self._tables[wanted] = find(self._database, wanted, self._state, f"found_{len(self._tables)}")
+        return self._tables[wanted]
 
     def _ledger_call(self, row: Any) -> LedgerCall:
-        _, _, call_id, session, *places = row[:10]
+        _, _, call_id, session, *places, is_asked = row[:11]
         begun, ended = places[:3], places[3:]
         lines = self._readable_lines()
         call = None if begun[0] is None else lines.call(*begun)
@@ -263,13 +281,20 @@ class Index:
             session=session,
             call=call,
             done=done,
-            decisions=self._decisions(call_id),
+            decisions=self._decisions(call_id) if is_asked else (),
         )
 
     def _decisions(self, call_id: str) -> tuple[DecisionEntry, ...]:
-        rows = self._database.execute("SELECT record FROM decision WHERE id = ? ORDER BY ts, rowid", (call_id,))
-        entries = [parse_entry(record.encode()) for (record,) in rows]
-        return tuple(entry for entry in entries if isinstance(entry, DecisionEntry))
+        lines = self._readable_lines()
+        found = entries(standing(self._database, call_id), lines, self._segments)
+        if any(entry.id != call_id for entry in found):
+            raise NotThere
+        return found
+
+    def _past(self, row: Any) -> PastCall:
+        *values, is_asked = row
+        past = _past(values)
+        return past._replace(decisions=past_decisions(self._database, past.id)) if is_asked else past
 
     def _readable_lines(self) -> Lines:
         if self._lines is None:

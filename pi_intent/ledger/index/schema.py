@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 2
+VERSION = 4
 """Of the tables. An index of another version is made anew."""
 
 _TABLES = f"""
@@ -33,8 +33,12 @@ CREATE TABLE session (
     segment INTEGER NOT NULL, line INTEGER NOT NULL, ts TEXT NOT NULL, session TEXT NOT NULL, writer TEXT NOT NULL,
     record TEXT NOT NULL
 );
--- What was asked about a call and decided, whole: there are few, and each is read with its call.
-CREATE TABLE decision (id TEXT NOT NULL, ts TEXT NOT NULL, record TEXT NOT NULL);
+-- What was asked about a call and decided; there are few.
+CREATE TABLE decision (
+    id TEXT NOT NULL, segment INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL,
+    line INTEGER NOT NULL, ts TEXT NOT NULL, number INTEGER NOT NULL, reasons TEXT NOT NULL, approved INTEGER,
+    decided_by TEXT
+);
 CREATE TABLE other (v TEXT NOT NULL, t TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (v, t));
 CREATE UNIQUE INDEX call_by_id ON call (id);
 CREATE INDEX decision_by_id ON decision (id);
@@ -42,7 +46,7 @@ CREATE INDEX decision_by_id ON decision (id);
 
 _ORDERS = (
     "call_in_order ON call (ts, seq, id)",
-    "call_of_session ON call (session)",
+    "call_of_session ON call (session, ts, seq, id)",
     "call_not_ended ON call (segment) WHERE NOT ended",
     "call_not_begun ON call (n) WHERE line IS NULL",
 )

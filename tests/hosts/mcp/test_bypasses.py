@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
+from abreast import Ahead, doing
 from mcp_attempts import ATTEMPTS, FIRST, OK, STATED, Attempt, call
 from mcp_lenient import SMUGGLED, smuggled_calls
 from mcp_peer import Peer, lines_of
 from mcp_scenarios import ENVELOPE, Run, environment, handshake, server_command, wrapped_command
 
-ABREAST = 2 * (os.cpu_count() or 1)
 GOOD = '"id":"good",'
 
 
 def opened(folder: Path, attempt: Attempt) -> Peer:
-    (folder / "project").mkdir()
+    (folder / "project").mkdir(parents=True)
     (folder / "record").touch()
     command = server_command(attempt.options, Path("../record"))
     for _ in range(attempt.wraps):
@@ -50,18 +49,19 @@ def make(attempt: Attempt, folder: Path) -> tuple[Run, list[bytes]]:
 
 
 @pytest.fixture(scope="module")
-def attempts(request, tmp_path_factory) -> Iterator[dict[str, Future[tuple[Run, list[bytes]]]]]:
-    """Every attempt of the tests that were chosen, begun before the first of them asks for its own."""
+def attempts(request, tmp_path_factory) -> Iterator[Ahead[tuple[Run, list[bytes]]]]:
+    """Every attempt of the tests that were chosen, begun a little before its test asks for it."""
     chosen = [item for item in request.session.items if item.fspath == request.fspath and hasattr(item, "callspec")]
     wanted = [item.callspec.params["attempt"] for item in chosen if "attempt" in item.callspec.params]
-    with ThreadPoolExecutor(ABREAST) as pool:
-        yield {attempt.name: pool.submit(make, attempt, tmp_path_factory.mktemp("way")) for attempt in wanted}
-        pool.shutdown(cancel_futures=True)
+    folders = tmp_path_factory.mktemp("ways")
+    made = {attempt.name: partial(make, attempt, folders / str(number)) for number, attempt in enumerate(wanted)}
+    with doing(made) as ahead:
+        yield ahead
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.name)
 def test_nothing_without_an_intent_reaches_the_server(attempts, attempt: Attempt):
-    run, answers = attempts[attempt.name].result()
+    run, answers = attempts[attempt.name]
     assert smuggled_calls(run.received) == []
     assert b"Traceback" not in run.outcome.stderr
     if attempt.good:

@@ -128,10 +128,10 @@ def test_the_literal_action_stands_first_and_what_the_agent_says_last(modern: bo
     client.call(1, intent="Only\x1b]0;owned\x07 look", rationale="See notes.md:3", text="rm -rf \x1b[2K\u202e~")
     (question,) = client.questions()
     assert question.text.splitlines()[:10] == [
-        "echo of srv, in /srv/shop",
-        "| echo",
-        r'| {"text":"rm -rf \u001b[2K\u202e~"}',
-        "Asked because of: tier exec",
+        "Wants to run echo of srv in /srv/shop",
+        r'= "text": "rm -rf \u001b[2K\u202e~"',
+        "Asked because of:",
+        "> tier exec",
         "The agent says, unverified:",
         "> Only look",
         "and points at:",
@@ -155,9 +155,8 @@ def test_arguments_of_20_000_characters_are_shown_and_run_whole(modern: bool):
     text = "".join(f"line {number} of a long text\n" for number in range(800))
     client.call(1, intent="Write it", text=text)
     (question,) = client.questions()
-    shown = "".join(part[2:] for part in question.text.splitlines() if part.startswith("| "))
-    # A space where a line is folded is not to be seen.
-    assert shown.replace(" ", "") == "echo" + json.dumps({"text": text}).replace(" ", "")
+    action = question.text.partition("Asked because of:")[0].splitlines()
+    assert action[1:] == ['= "text":', *(f"  {line}" for line in text.split("\n"))]
     client.choose(ONCE)
     assert reached(desk)[0]["arguments"] == {"text": text}
 
@@ -678,14 +677,14 @@ def test_a_tool_that_overrides_asks_in_every_mode(tmp_path: Path):
     desk = Desk(environ=settings(tmp_path, '[tools]\n"srv/echo" = { override = true, reason = "It talks" }\n'))
     client = Client(desk)
     client.call(1, text="x")
-    assert "Asked because of: tier exec (It talks)" in client.questions()[0].text
+    assert "Asked because of:\n> tier exec: It talks\n" in client.questions()[0].text
 
 
 def test_a_call_that_its_tool_may_refuse_is_told_to_be_one():
     tool = {"name": "echo", "inputSchema": {**ECHO["inputSchema"], "required": ["text"]}}
     client = Client(Desk(environ=ASKS), lists=(tool,))
     client.call(1, intent="See it")
-    assert "The tool may refuse it: text is missing." in client.questions()[0].text
+    assert "The tool may refuse it:\n> text is missing\n" in client.questions()[0].text
 
 
 def test_what_a_tool_touches_is_ruled_on(tmp_path: Path):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 
 import pytest
+from abreast import Ahead, doing
 from mcp_client_talk import FROM_CLIENT
 from mcp_comparing import differences
 from mcp_scenarios import Run, Scenario, hold_twice
@@ -41,23 +41,22 @@ NEVER_ASKED = tuple(
 )
 """Conversations held where a person is asked, but about none of the calls in them."""
 SCENARIOS = (*OPTIONAL, *STRICT, *NEVER_ASKED)
-ABREAST = 2 * (os.cpu_count() or 1)
-"""Conversations held at the same time: most of each is waiting for a program to start."""
 
 
 @pytest.fixture(scope="module")
-def conversations(request, tmp_path_factory) -> Iterator[dict[str, Future[tuple[Run, Run]]]]:
-    """Every conversation of the tests that were chosen, begun before the first of them asks for its own."""
+def conversations(request, tmp_path_factory) -> Iterator[Ahead[tuple[Run, Run]]]:
+    """Every conversation of the tests that were chosen, begun a little before its test asks for it."""
     wanted = [item.callspec.params["scenario"] for item in request.session.items if item.fspath == request.fspath]
-    with ThreadPoolExecutor(ABREAST) as pool:
-        yield {
-            scenario.name: pool.submit(hold_twice, scenario, tmp_path_factory.mktemp("talk")) for scenario in wanted
-        }
-        pool.shutdown(cancel_futures=True)
+    folders = tmp_path_factory.mktemp("talks")
+    held = {
+        scenario.name: partial(hold_twice, scenario, folders / str(number)) for number, scenario in enumerate(wanted)
+    }
+    with doing(held) as ahead:
+        yield ahead
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario.name)
 def test_the_proxy_changes_nothing_but_the_schemas_and_the_two_fields(conversations, scenario: Scenario):
-    direct, wrapped = conversations[scenario.name].result()
+    direct, wrapped = conversations[scenario.name]
     assert direct.received or scenario.command or not scenario.steps, "the conversation never reached the server"
     assert differences(scenario, direct, wrapped) == []

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from mcp_peer import Outcome
 from otlp_receiver import receiving
 
@@ -77,9 +76,17 @@ def test_the_calls_of_a_server_are_spans_and_the_answers_are_the_same(tmp_path: 
     assert b"hidden" not in received.all_bytes
 
 
-@pytest.mark.parametrize("on", [{}, {"PI_INTENT_TRACING": "on"}])
-def test_an_endpoint_that_is_gone_changes_no_answer_and_does_not_keep_the_proxy_from_ending(
-    tmp_path: Path, on: dict[str, str]
-) -> None:
-    found = session(tmp_path, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9", **on)
-    assert (len(found.lines), found.stderr, found.code) == (3, b"", 0)
+def test_an_endpoint_that_is_gone_is_said_and_changes_no_answer(tmp_path: Path) -> None:
+    gone = "http://127.0.0.1:9"
+    for name in ("plain", "traced"):
+        (tmp_path / name).mkdir()
+    plain = session(tmp_path / "plain", OTEL_EXPORTER_OTLP_ENDPOINT=gone)
+    traced = session(tmp_path / "traced", OTEL_EXPORTER_OTLP_ENDPOINT=gone, PI_INTENT_TRACING="on")
+    assert (len(plain.lines), plain.stderr, plain.code) == (3, b"", 0)
+    assert (traced.stdout, traced.code) == (plain.stdout, 0)
+    assert traced.stderr.decode().splitlines() == [
+        f"pi-intent: tracing: spans do not reach {gone}/v1/traces (nobody listens there) and are dropped until "
+        "they do; the calls go on",
+        f"pi-intent: tracing: 3 of 3 spans did not reach {gone}/v1/traces; "
+        '"pi-intent export otel" sends again what the ledger has of them',
+    ]

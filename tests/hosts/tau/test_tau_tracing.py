@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from otlp_receiver import Received, Receiver, receiving_ours
-from tau_desk import Desk, calls
+from tau_desk import Desk, calls, says
+from tau_screen import running, type_in
 
 from pi_intent.tracing import own_provider
 from pi_intent.tracing.ids import call_span_id, session_span_id, trace_id
@@ -225,3 +226,20 @@ async def test_parallel_calls_have_spans_of_their_own(traced: Desk, received: Re
     assert {span.parent_id for span in spans} == {root.span_id}
     assert {span.span_id for span in spans} == {f"{call_span_id(start.call_id):016x}" for start in traced.starts}
     assert len({span.span_id for span in spans}) == 5
+
+
+async def test_on_the_screen_it_is_said_that_spans_do_not_arrive_while_nothing_else_happens(
+    traced: Desk, received: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_BSP_SCHEDULE_DELAY", "20")  # milliseconds
+    received.answer = 403
+    turns = [calls(("bash", {"intent": "Go on", "command": "true"})), says("done")]
+    async with running(await traced.session(turns)) as (pilot, app):
+        await type_in(pilot, app, "go")
+        sentence = f"tracing: spans do not reach {received.url}/v1/traces (it answers 403)"
+        for _ in range(500):
+            told = [str(note.message) for note in app._notifications if sentence in str(note.message)]
+            if told:
+                break
+            await pilot.pause(0.02)
+    assert len(told) == 1

@@ -17,6 +17,8 @@ from mcp_world import FIRST, SECOND, SECONDS, SERVERS, THIRD, Desk, Server
 from pi_intent.cli.demo.model import ScriptedCall, Turn
 from pi_intent.hosts.mcp.questions import ONCE
 
+pytestmark = pytest.mark.one_python
+
 EVERYTHING, GIT, MEMORY = (SERVERS[name] for name in ("everything", "git", "memory"))
 REFUSAL = "Nothing was executed: `intent` is missing. Call {tool} again with `intent` first"
 

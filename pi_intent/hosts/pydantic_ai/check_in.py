@@ -1,0 +1,269 @@
+"""Hold a call up until somebody has decided: by pydantic-ai's own deferred approval, or asked within the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import anyio.to_thread
+from pydantic_ai import RunContext, ToolDenied
+from pydantic_ai.exceptions import ApprovalRequired, SkipToolExecution, ToolFailed
+from pydantic_ai.messages import ModelMessage, ToolCallPart
+from pydantic_core import to_jsonable_python
+
+from pi_intent.contract.read_call import read_call
+from pi_intent.errors import CallDenied, IntentRejected, LedgerError
+from pi_intent.gates.check_in import literal_action
+from pi_intent.gates.identity import identity
+from pi_intent.gates.later import Arrived, Asked, Deferred
+from pi_intent.gates.question import Answer, Asker, Question, Scope
+from pi_intent.gating import Gates
+from pi_intent.hosts.pydantic_ai.deferring import can_defer
+from pi_intent.hosts.pydantic_ai.earlier import earlier_calls, sent_in
+from pi_intent.hosts.pydantic_ai.held import METADATA, HeldCall
+from pi_intent.hosts.pydantic_ai.pack import pack
+from pi_intent.hosts.pydantic_ai.sessions import SESSIONS
+from pi_intent.ledger.waiting import asked_calls, open_question
+from pi_intent.pipeline import CallRequest, failure
+from pi_intent.protocols import DecidedBy, Decision, Settlement
+from pi_intent.types import IntentCall, JSONObject
+
+if TYPE_CHECKING:
+    from pi_intent.hosts.pydantic_ai.reading import Reader
+    from pi_intent.hosts.pydantic_ai.run import IntentRun
+    from pi_intent.ledger.entries import DecisionEntry
+
+BY: DecidedBy = "application"
+"""Who answers what was deferred: the program decides, whoever stands behind it."""
+
+
+class RunGates:
+    """The gates of one run; what they remember is the conversation's."""
+
+    def __init__(self, run: IntentRun, messages: list[ModelMessage]) -> None:
+        self._run = run
+        session_id = run.pipeline.session_id
+        session = SESSIONS.of(
+            session_id,
+            inside=None if run.parent is None else run.parent.start.session_id,
+            earlier=lambda: earlier_calls(messages, session_id, self._read),
+        )
+        self._gates = Gates(run.runtime, session.turns.here, memory=session.memory)
+
+    def note(self, held: HeldCall, given: dict[str, Any]) -> None:
+        """Note what a tool made of the arguments of a call, to see whether hooks change it."""
+        held.validated, held.admitted = jsonable(given), False
+
+    async def admit(self, ctx: RunContext[Any], reader: Reader, held: HeldCall, given: dict[str, Any]) -> None:
+        """Return when a call's tool may run with what it is given, the last thing before it does.
+
+        Raises `SkipToolExecution` where it may not, `ApprovalRequired` where somebody must decide first, and
+        `ToolFailed` where a strict ledger vetoes it.
+        """
+        now = jsonable(given)
+        if held.admitted and now == held.validated:  # by a toolset of ours around this one
+            return
+        literal, arrived = held.literal, self._arrived(ctx, reader, held)
+        if now != held.validated:  # hooks have changed the arguments meanwhile
+            literal = now
+            held.ran_with(literal)
+            arrived = arrived and arrived._replace(original=None)  # and not who answered
+        asking = self._asking(ctx, reader)
+        try:
+            await self._ask(held, reader, literal, asking, arrived)
+        except Deferred:
+            raise ApprovalRequired from None
+        except CallDenied as denial:
+            # As `ToolDenied` it is what it is for pydantic-ai, too, and takes none of the tool's retries.
+            raise SkipToolExecution(ToolDenied(str(denial))) from denial
+        held.admitted, held.validated = True, now
+        if asking is not None and asking.approved:
+            ctx.tool_call_approved = True  # what the tool would ask for itself has been asked
+
+    async def join(self, ctx: RunContext[Any], held: HeldCall) -> None:
+        """Have one question asked about a call that others defer. Raises `ToolFailed` where it must not go on."""
+        reader = held.reader
+        if reader is None or held.admitted or held.said is not None or ctx.tool_call_approved:
+            return
+        try:
+            await self._ask(held, reader, held.literal, Asking(None), None)
+        except Deferred:
+            pass
+        except CallDenied as denial:
+            raise ToolFailed(str(denial)) from denial
+
+    async def _ask(
+        self, held: HeldCall, reader: Reader, literal: JSONObject, asking: Asking | None, arrived: Arrived | None
+    ) -> None:
+        await self._run.start()  # the ledger's key makes the digests
+        held.said = held.pending = None
+        try:
+            await self._gates.admit(
+                held.opened,
+                literal,
+                settings=self._run.settings,
+                chosen=reader.chosen,
+                asker=asking,
+                arrived=arrived,
+            )
+        except CallDenied as denial:
+            held.settle(failure("denied", str(denial)))  # it is settled, and let go of here
+            raise
+        except LedgerError as veto:
+            held.settle(failure("denied", str(veto)))
+            raise ToolFailed(str(veto)) from veto
+        except Deferred as deferred:
+            held.pending = deferred.asked
+            if asking is not None and asking.question is not None:
+                held.said = pack(asking.question)
+            raise
+
+    def answered(self, held: HeldCall, asked: Asked, *, approved: bool, note: str | None) -> None:
+        """Keep an answer to a call that nothing runs here any more."""
+        with suppress(LedgerError):  # of a strict ledger: the call is settled, and nothing runs
+            self._gates.check_in.answered(held.opened, Arrived(asked, Answer(approved, note=note), BY))
+
+    async def reopen(self, ctx: RunContext[Any], request: CallRequest) -> HeldCall:
+        """Open a call that was approved, where this process knows nothing of a question about it.
+
+        It goes on as the call of which the ledger tells, if its question was about exactly this one; what the
+        application hands back of the question counts where the ledger tells nothing. Else it is a new call, about
+        which somebody is asked. Raises as `Pipeline.open` does.
+        """
+        sent = sent_in(ctx.messages, request.tool_call_id)
+        request = request._replace(policy="optional")
+        if sent is not None and sent.tool_name == request.tool_name:
+            request = request._replace(arguments=sent.args or {})
+        key, action = self._name(request)
+        known, waiting = await self._asked(request, key)
+        held, asked = None, None
+        if waiting is not None:
+            held = self._held(request._replace(call_id=waiting.id), ctx.run_step, begun=True)
+            asked = Asked(action, _question(waiting), key)
+        elif not known and key is not None and self._is_handed_back(_handed(ctx), request):
+            held = self._held(request, ctx.run_step)
+            digest = self._run.runtime.digest(key)
+            asked = Asked(action, Decision(held.opened.start.call_id, 1, _texts(_handed(ctx)), digest), key)
+        held = held or self._held(request, ctx.run_step)
+        held.pending = asked
+        return held
+
+    async def refuse(self, request: CallRequest, settlement: Settlement, step: int) -> bool:
+        """Settle a call that somebody denied, where the ledger tells of the question; say whether it does."""
+        await self._run.start()
+        key, action = self._name(request)
+        _, waiting = await self._asked(request, key)
+        if waiting is None:
+            return False
+        held = self._held(request._replace(call_id=waiting.id, policy="optional"), step, begun=True)
+        held.pending = Asked(action, _question(waiting), key)
+        held.answered(denied=True, settlement=settlement)
+        return True
+
+    def _is_handed_back(self, handed: Mapping[str, Any], request: CallRequest) -> bool:
+        """Say whether what the application hands back is the question on exactly this call."""
+        call = (request.tool_name, request.tool_source, str(self._run.runtime.cwd), self._arguments(request))
+        return (handed.get("tool"), handed.get("source"), handed.get("cwd"), handed.get("arguments")) == call
+
+    def _held(self, request: CallRequest, step: int, *, begun: bool = False) -> HeldCall:
+        return HeldCall(self._run.pipeline.open(request, begun=begun), self._run, step)
+
+    async def _asked(self, request: CallRequest, key: bytes | None) -> tuple[bool, DecisionEntry | None]:
+        """Say whether the ledger knows of questions under this id, and which one waits that is about this call."""
+        runtime = self._run.runtime
+        journal = runtime.journal
+        if journal is None or key is None:
+            return False, None
+        found = await anyio.to_thread.run_sync(
+            lambda: asked_calls(
+                journal.location.root,
+                journal.redactor,
+                session=runtime.session_id,
+                tool_call_id=request.tool_call_id,
+            )
+        )
+        questions = [open_question(call) for call in found]
+        digest = runtime.digest(key)
+        return bool(found), next((each for each in questions if each is not None and each.digest == digest), None)
+
+    def _arrived(self, ctx: RunContext[Any], reader: Reader, held: HeldCall) -> Arrived | None:
+        if held.pending is None or not ctx.tool_call_approved:
+            return None
+        scope: Scope = "session" if _handed(ctx).get("scope") == "session" else "once"
+        sent = sent_in(ctx.messages, ctx.tool_call_id)
+        call = None if sent is None else self._read(sent, reader.tool.tool_def.parameters_json_schema)
+        original = None if call is None or call.arguments == held.literal else call.arguments
+        return Arrived(held.pending, Answer(True, scope), BY, original)
+
+    def _asking(self, ctx: RunContext[Any], reader: Reader) -> Asking | None:
+        """Return the way to a person: the application's own asker, else deferring where somebody takes that up."""
+        options = (reader.options, self._run.options)
+        own = next((each.asker for each in options if each.asker is not None), None)
+        defers = next((each.defer for each in options if each.defer is not None), None)
+        if own is None and not (can_defer(ctx) if defers is None else defers):
+            return None
+        return Asking(own)
+
+    def _name(self, request: CallRequest) -> tuple[bytes | None, str]:
+        arguments, name = self._arguments(request), request.tool_name
+        key = identity(name, request.tool_source, str(self._run.runtime.cwd), arguments)
+        return key, literal_action(name, arguments)
+
+    def _arguments(self, request: CallRequest) -> JSONObject:
+        part = ToolCallPart(request.tool_name, request.arguments)  # type: ignore[arg-type]
+        call = self._read(part, request.parameters)
+        return {} if call is None else call.arguments
+
+    def _read(self, part: ToolCallPart, parameters: Mapping[str, Any] | None = None) -> IntentCall | None:
+        texts = self._run.pipeline.texts
+        try:
+            return read_call(
+                part.tool_name, part.args or {}, texts=texts, policy="optional", parameters=parameters, replaces=()
+            )
+        except IntentRejected:
+            return None
+
+
+class Asking(Asker):
+    """Asks the application's own asker, or hands the question on where there is none; remembers what came of it."""
+
+    def __init__(self, own: Asker | None) -> None:
+        self.question: Question | None = None
+        self.approved = False
+        self._own = own
+
+    async def ask(self, question: Question) -> Answer:
+        self.question = question
+        if self._own is None:
+            raise Deferred
+        answer = await self._own.ask(question)
+        if not isinstance(answer, Answer):
+            raise TypeError("an asker answers with an Answer")
+        self.approved = answer.approved
+        return answer
+
+
+def jsonable(given: dict[str, Any]) -> JSONObject:
+    """Return what a tool gets as plain JSON, as far as it can be said in it."""
+    try:
+        plain: JSONObject = to_jsonable_python(given, serialize_unknown=True, bytes_mode="base64")
+    except Exception:  # a value of an application's, which may fail in any way
+        return {name: f"<{type(value).__name__}>" for name, value in given.items()}
+    return plain
+
+
+def _handed(ctx: RunContext[Any]) -> Mapping[str, Any]:
+    """Return what the application hands back with its answer."""
+    metadata = ctx.tool_call_metadata
+    handed = metadata.get(METADATA) if isinstance(metadata, Mapping) else None
+    return handed if isinstance(handed, Mapping) else {}
+
+
+def _texts(handed: Mapping[str, Any]) -> tuple[str, ...]:
+    reasons = handed.get("reasons")
+    return tuple(text for text in reasons if isinstance(text, str)) if isinstance(reasons, list | tuple) else ()
+
+
+def _question(waiting: DecisionEntry) -> Decision:
+    return Decision(waiting.id, waiting.number, waiting.reasons, waiting.digest)

@@ -1,0 +1,28 @@
+"""Find calls that wait for somebody's answer: whoever was asked may bring it to another process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pi_intent.ledger.calls import LedgerCall, calls
+from pi_intent.ledger.entries import DecisionEntry
+from pi_intent.redaction import Redactor
+
+
+def asked_calls(root: Path, redactor: Redactor, *, session: str, tool_call_id: str) -> list[LedgerCall]:
+    """Return the calls of a session with a host's id that anybody was asked about, in the order in which they began.
+
+    Reads the segments of the session, which takes milliseconds: on an event loop, call it in a thread.
+    """
+    wanted = redactor.text(tool_call_id)
+    return [
+        call
+        for call in calls(root, session=redactor.text(session))
+        if call.call is not None and call.call.tool_call_id == wanted and call.decisions
+    ]
+
+
+def open_question(call: LedgerCall) -> DecisionEntry | None:
+    """Return what was asked about a call and nobody has answered yet, None where there is nothing like that."""
+    newest = sorted(call.decisions, key=lambda entry: entry.ts)[-1:]
+    return newest[0] if newest and call.done is None and newest[0].approved is None else None

@@ -1,0 +1,619 @@
+"""Calls that a person must see before they run, held up with pydantic-ai's own deferred approval."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from pydantic_ai import (
+    Agent,
+    ApprovalRequired,
+    CallDeferred,
+    DeferredToolRequests,
+    DeferredToolResults,
+    RunContext,
+    Tool,
+    ToolApproved,
+    ToolDenied,
+)
+from pydantic_ai.capabilities import AbstractCapability, HandleDeferredToolCalls
+from pydantic_ai.messages import FunctionToolResultEvent
+from pydantic_ai.tools import ToolDefinition
+from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
+from pydantic_desk import Desk, Script
+from pydantic_gated import (
+    CALL,
+    SENT,
+    WAYS,
+    Store,
+    as_json,
+    asked_and_decided,
+    decisions,
+    digest_of,
+    gated_agent,
+    with_arguments,
+)
+
+from pi_intent import Situation, ask_when, declare_tier, event_to_json
+from pi_intent.hosts.pydantic_ai import held
+from pi_intent.hosts.pydantic_ai.held import WAITING
+
+YES = DeferredToolResults(approvals={"call-a": True})
+SESSION = {"call-a": {"pi_intent": {"scope": "session"}}}
+
+
+@pytest.fixture(params=WAYS)
+def how(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def asked() -> Iterator[None]:
+    """Somebody must see what is removed."""
+    stop = ask_when(lambda arguments, situation: True, tools="remove*", reason="it is gone for good")
+    yield
+    stop()
+
+
+async def test_a_call_waits_and_runs_once_when_it_is_approved(desk: Desk, how: str, asked: None) -> None:
+    store = Store()
+    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
+    first = await agent.run("go")
+    assert isinstance(first.output, DeferredToolRequests)
+    assert [call.tool_call_id for call in first.output.approvals] == ["call-a"]
+    assert (store.removed, desk.ends, desk.kept_as) == ([], [], [("remove", "Free some space", "running")])
+    assert decisions(desk) == [(None, None, 1)]
+
+    done = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    assert (done.output, store.removed) == ("done", ["/tmp/x"])
+    assert desk.statuses == [("remove", "ok")]
+    assert desk.kept_as == [("remove", "Free some space", "ok")]
+    assert decisions(desk) == [(None, None, 1), (True, "application", 1)]
+    assert asked_and_decided(desk) == ["remove /tmp/x", "yes by application"]
+    assert {entry.digest for kept in desk.kept for entry in kept.decisions} == {digest_of(desk, {"path": "/tmp/x"})}
+
+
+async def test_whoever_decides_finds_the_literal_action_first_and_then_the_words(
+    desk: Desk, how: str, asked: None
+) -> None:
+    script = Script(
+        [("list_all", {"intent": "See what is there"})],
+        [("remove", {**SENT, "intent": "Fix the issue", "rationale": "README.md says so"}, "call-a")],
+    )
+    first = await gated_agent(how, script, Store().toolset).run("go")
+    (said,) = [metadata["pi_intent"] for metadata in as_json(first.output.metadata).values()]
+    assert list(said.items()) == [
+        ("action", "remove /tmp/x"),
+        ("arguments", {"path": "/tmp/x"}),
+        ("tool", "remove"),
+        ("cwd", str(desk.project)),
+        ("reasons", ["it is gone for good"]),
+        ("intent", "Fix the issue"),
+        ("rationale", "README.md says so"),
+        (
+            "evidence",
+            {
+                "read": [{"path": "/tmp/x", "seen": "not read in this session"}],
+                "pointers": [{"place": "README.md", "found": "is not there, not read in this session"}],
+                "led": [{"tool": "list_all", "target": "", "status": "ok", "intent": "See what is there"}],
+            },
+        ),
+        ("notes", said["notes"]),
+        ("digest", digest_of(desk, {"path": "/tmp/x"})),
+    ]
+    assert [note for note in said["notes"] if "only general words" in note]
+
+
+async def test_where_the_person_wants_the_literal_action_alone_no_word_of_the_model_is_there(
+    desk: Desk, how: str, asked: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PI_INTENT_CONSENT", "literal")
+    script = Script([("list_all", {"intent": "Free some space"})], [CALL])
+    first = await gated_agent(how, script, Store().toolset).run("go")
+    said = first.output.metadata["call-a"]["pi_intent"]
+    assert list(said) == ["action", "arguments", "tool", "cwd", "reasons", "evidence", "digest"]
+    assert "Free some space" not in str(first.output.metadata)
+    assert "df says" not in str(first.output.metadata)
+
+
+async def test_a_tool_that_asks_by_itself_does_not_tell_words_that_are_not_wanted(
+    desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PI_INTENT_CONSENT", "literal")
+    toolset = FunctionToolset([Tool(Store().remove, requires_approval=True)])
+    first = await gated_agent(how, Script([CALL]), toolset).run("go")
+    assert first.output.metadata == {"call-a": {"pi_intent": {"arguments": {"path": "/tmp/x"}}}}
+
+
+async def test_a_call_that_is_denied_never_runs_and_the_model_reads_why(desk: Desk, how: str, asked: None) -> None:
+    store, script = Store(), Script([CALL], "done")
+    agent = gated_agent(how, script, store.toolset)
+    first = await agent.run("go")
+    no = DeferredToolResults(approvals={"call-a": ToolDenied("not today")})
+    await agent.run(message_history=first.all_messages(), deferred_tool_results=no)
+    assert (store.removed, script.told(1)) == ([], ["not today"])
+    assert desk.statuses == [("remove", "denied")]
+    assert decisions(desk) == [(None, None, 1), (False, "application", 1)]
+    assert [entry.note for kept in desk.kept for entry in kept.decisions] == [None, "not today"]
+    assert [kept.done.ran_args for kept in desk.kept if kept.done] == [None]
+    assert asked_and_decided(desk) == ["remove /tmp/x", "no by application"]
+
+
+async def test_what_whoever_approves_writes_is_what_runs_and_what_the_decision_names(
+    desk: Desk, how: str, asked: None
+) -> None:
+    store = Store()
+    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
+    first = await agent.run("go")
+    other = DeferredToolResults(approvals={"call-a": ToolApproved(override_args={"path": "/tmp/y"})})
+    await agent.run(message_history=first.all_messages(), deferred_tool_results=other)
+    assert store.removed == ["/tmp/y"]
+    (kept,) = desk.kept
+    assert kept.call is not None
+    assert kept.done is not None
+    assert (kept.call.args, kept.done.ran_args, kept.done.status) == ({"path": "/tmp/x"}, {"path": "/tmp/y"}, "ok")
+    assert [entry.digest for entry in kept.decisions] == [
+        digest_of(desk, {"path": "/tmp/x"}),
+        digest_of(desk, {"path": "/tmp/y"}),
+    ]
+
+
+async def test_an_approval_does_not_cover_arguments_that_changed_in_the_history(
+    desk: Desk, how: str, asked: None
+) -> None:
+    store = Store()
+    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
+    first = await agent.run("go")
+    changed = with_arguments(first.all_messages(), path="/etc")
+    second = await agent.run(message_history=changed, deferred_tool_results=YES)
+    assert store.removed == []
+    said = second.output.metadata["call-a"]["pi_intent"]
+    assert (said["action"], said["number"]) == ("remove /etc", 2)
+
+    await agent.run(message_history=second.all_messages(), deferred_tool_results=YES)
+    assert store.removed == ["/etc"]
+    assert desk.statuses == [("remove", "ok")]
+    (kept,) = desk.kept
+    one, two = digest_of(desk, {"path": "/tmp/x"}), digest_of(desk, {"path": "/etc"})
+    assert [(entry.number, entry.approved, entry.digest) for entry in kept.decisions] == [
+        (1, None, one),
+        (1, True, one),
+        (2, None, two),
+        (2, True, two),
+    ]
+    assert kept.done is not None
+    assert kept.done.ran_args == {"path": "/etc"}
+
+
+async def test_what_is_denied_after_it_changed_is_kept_as_having_run_with_nothing(
+    desk: Desk, how: str, asked: None
+) -> None:
+    agent = gated_agent(how, Script([CALL], "done"), Store().toolset)
+    first = await agent.run("go")
+    changed = with_arguments(first.all_messages(), path="/etc")
+    second = await agent.run(message_history=changed, deferred_tool_results=YES)
+    no = DeferredToolResults(approvals={"call-a": False})
+    await agent.run(message_history=second.all_messages(), deferred_tool_results=no)
+    assert [(kept.done.status, kept.done.ran_args) for kept in desk.kept if kept.done] == [("denied", None)]
+
+
+async def test_nobody_is_asked_about_one_call_for_ever(desk: Desk, how: str, asked: None) -> None:
+    store, script = Store(), Script([CALL], "done")
+    agent = gated_agent(how, script, store.toolset)
+    result = await agent.run("go")
+    for path in ("/a", "/b", "/c"):
+        changed = with_arguments(result.all_messages(), path=path)
+        result = await agent.run(message_history=changed, deferred_tool_results=YES)
+    assert result.output == "done"
+    assert store.removed == []
+    assert "changed each time" in script.told(1)[0]
+    assert desk.statuses == [("remove", "denied")]
+
+
+async def test_what_the_approver_writes_counts_for_the_history_that_was_asked_about_alone(
+    desk: Desk, how: str, asked: None
+) -> None:
+    store = Store()
+    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
+    first = await agent.run("go")
+    changed = with_arguments(first.all_messages(), path="/etc")
+    other = DeferredToolResults(approvals={"call-a": ToolApproved(override_args={"path": "/tmp/y"})})
+    second = await agent.run(message_history=changed, deferred_tool_results=other)
+    assert isinstance(second.output, DeferredToolRequests)
+    assert store.removed == []
+
+
+async def test_an_approval_does_not_cover_another_tool_under_the_same_id(desk: Desk, how: str, asked: None) -> None:
+    store = Store()
+    wiped: list[str] = []
+
+    def remove_all(path: str) -> None:
+        wiped.append(path)
+
+    agent = gated_agent(how, Script([CALL], "done"), FunctionToolset([store.remove, remove_all]))
+    first = await agent.run("go")
+    changed = with_arguments(first.all_messages(), tool_name="remove_all")
+    second = await agent.run(message_history=changed, deferred_tool_results=YES)
+    assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove_all /tmp/x"
+    assert (wiped, store.removed) == ([], [])
+    await agent.run(message_history=second.all_messages(), deferred_tool_results=YES)
+    assert (wiped, store.removed) == (["/tmp/x"], [])
+    assert desk.kept_as == [("remove", "Free some space", "open"), ("remove_all", "Free some space", "ok")]
+
+
+async def test_an_approval_does_not_cover_another_directory(desk: Desk, how: str, asked: None) -> None:
+    store = Store()
+    first = await gated_agent(how, Script([CALL]), store.toolset, cwd=desk.project).run("go")
+    other = desk.project / "inner"
+    other.mkdir()
+    agent = gated_agent(how, Script("done"), store.toolset, cwd=other)
+    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    assert second.output.metadata["call-a"]["pi_intent"]["cwd"] == str(other)
+    assert store.removed == []
+
+
+async def test_an_approval_does_not_cover_the_same_id_in_another_run(desk: Desk, how: str, asked: None) -> None:
+    store = Store()
+    other = ("remove", {**SENT, "path": "/tmp/y"}, "call-a")
+    agent = gated_agent(how, Script([CALL], [other], "done"), store.toolset)
+    first = await agent.run("go", conversation_id="talk")
+    second = await agent.run("go", conversation_id="talk")
+    third = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    assert isinstance(third.output, DeferredToolRequests)
+    assert store.removed == []
+    assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove /tmp/y"
+
+
+async def test_an_approval_counts_once(desk: Desk, how: str, asked: None) -> None:
+    store = Store()
+    agent = gated_agent(how, Script([CALL], "done", "again"), store.toolset)
+    first = await agent.run("go")
+    await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    again = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    assert isinstance(again.output, DeferredToolRequests)
+    assert store.removed == ["/tmp/x"]
+
+
+async def test_this_exact_call_again_in_the_session_is_not_asked_about(desk: Desk, how: str, asked: None) -> None:
+    store = Store()
+    again = ("remove", {**SENT, "intent": "In other words"}, "call-b")
+    other = ("remove", {**SENT, "path": "/tmp/y"}, "call-c")
+    agent = gated_agent(how, Script([CALL], [again], "done", [again], [other]), store.toolset)
+    first = await agent.run("go")
+    yes = DeferredToolResults(approvals={"call-a": True}, metadata=SESSION)
+    done = await agent.run(message_history=first.all_messages(), deferred_tool_results=yes)
+    assert (done.output, store.removed) == ("done", ["/tmp/x", "/tmp/x"])
+    more = await agent.run("more", message_history=done.all_messages())
+    assert list(more.output.metadata) == ["call-c"]
+    assert store.removed == ["/tmp/x"] * 3
+    assert decisions(desk) == [
+        (None, None, 1),
+        (True, "application", 1),
+        (True, "grant", 1),
+        (True, "grant", 1),
+        (None, None, 1),
+    ]
+    elsewhere = await gated_agent(how, Script([again]), store.toolset).run("go")  # another conversation
+    assert isinstance(elsewhere.output, DeferredToolRequests)
+
+
+async def test_the_other_calls_of_an_answer_run_while_one_waits(desk: Desk, how: str, asked: None) -> None:
+    store = Store()
+    calls = [("list_all", {"intent": "See"}, "call-l"), CALL, ("remove", {**SENT, "path": "/tmp/y"}, "call-b")]
+    agent = gated_agent(how, Script(calls, "done"), store.toolset)
+    first = await agent.run("go")
+    assert sorted(first.output.metadata) == ["call-a", "call-b"]
+    assert (store.listed, store.removed) == (1, [])
+    both = DeferredToolResults(approvals={"call-a": True, "call-b": False})
+    await agent.run(message_history=first.all_messages(), deferred_tool_results=both)
+    assert (store.listed, store.removed) == (1, ["/tmp/x"])
+    assert sorted(desk.statuses) == [("list_all", "ok"), ("remove", "denied"), ("remove", "ok")]
+    assert len({start.group_id for start in desk.starts}) == 1
+
+
+async def test_a_streamed_run_waits_as_well(desk: Desk, how: str, asked: None) -> None:
+    store = Store()
+    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
+    async with agent.run_stream_events("go") as events:
+        kinds = [event.event_kind async for event in events]
+    assert "deferred_tool_requests" in kinds
+    assert store.removed == []
+
+    seen: list[str] = []
+
+    async def watch(ctx: RunContext[None], events: Any) -> None:
+        seen.extend([event.part.content async for event in events if isinstance(event, FunctionToolResultEvent)])
+
+    messages = (await gated_agent(how, Script([CALL]), store.toolset).run("go")).all_messages()
+    await agent.run(message_history=messages, deferred_tool_results=YES, event_stream_handler=watch)
+    assert (seen, store.removed) == (["removed /tmp/x"], ["/tmp/x"])
+
+
+class Own:
+    """A tool that wants to be approved by itself, in each of the ways there are to say so."""
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+        self.removed: list[str] = []
+
+    def remove(self, path: str) -> str:
+        self.removed.append(path)
+        return f"removed {path}"
+
+    def asking(self, ctx: RunContext[None], path: str) -> str:
+        if not ctx.tool_call_approved:
+            raise ApprovalRequired(metadata={"risk": "high"})
+        return self.remove(path)
+
+    def check(self, ctx: RunContext[None], path: str) -> None:
+        if not ctx.tool_call_approved:
+            raise ApprovalRequired(metadata={"risk": "high"})
+
+    @property
+    def toolset(self) -> Any:
+        match self.way:
+            case "declared":
+                return FunctionToolset([Tool(self.remove, name="remove", requires_approval=True)])
+            case "in the tool":
+                return FunctionToolset([Tool(self.asking, name="remove")])
+            case "in its check":
+                return FunctionToolset([Tool(self.remove, name="remove", args_validator=self.check)])
+            case _:
+                return FunctionToolset([Tool(self.remove, name="remove")]).approval_required()
+
+
+@pytest.mark.parametrize("way", ["declared", "in the tool", "in its check", "by a toolset"])
+async def test_a_tool_that_asks_by_itself_is_asked_about_once(desk: Desk, how: str, asked: None, way: str) -> None:
+    own = Own(way)
+    agent = gated_agent(how, Script([CALL], "done"), own.toolset)
+    first = await agent.run("go")
+    assert first.output.metadata["call-a"]["pi_intent"]["reasons"] == ["it is gone for good"]
+    done = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    assert (done.output, own.removed) == ("done", ["/tmp/x"])
+    assert asked_and_decided(desk) == ["remove /tmp/x", "yes by application"]
+    assert decisions(desk) == [(None, None, 1), (True, "application", 1)]
+
+
+async def test_a_guard_that_asks_as_well_has_one_question_asked(desk: Desk, asked: None) -> None:
+    class Guard(AbstractCapability[None]):
+        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
+            if not ctx.tool_call_approved:
+                raise ApprovalRequired(metadata={"guard": "me"})
+            return args
+
+    store = Store()
+    agent = gated_agent("all", Script([CALL], "done"), store.toolset, Guard())
+    first = await agent.run("go")
+    assert list(first.output.metadata["call-a"]) == ["guard", "pi_intent"]
+    done = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    assert (done.output, store.removed) == ("done", ["/tmp/x"])
+    assert decisions(desk) == [(None, None, 1), (True, "application", 1)]
+
+
+async def test_a_hook_that_changes_an_approved_call_has_it_asked_about_again(desk: Desk, asked: None) -> None:
+    class Rewrites(AbstractCapability[None]):
+        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
+            return {**args, "path": "/etc"} if ctx.tool_call_approved else args
+
+    store = Store()
+    agent = gated_agent("all", Script([CALL], "done"), store.toolset, Rewrites())
+    first = await agent.run("go")
+    assert first.output.metadata["call-a"]["pi_intent"]["action"] == "remove /tmp/x"
+    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove /etc"
+    assert store.removed == []
+    await agent.run(message_history=second.all_messages(), deferred_tool_results=YES)
+    assert store.removed == ["/etc"]
+    assert [kept.done.ran_args for kept in desk.kept if kept.done] == [{"path": "/etc"}]
+
+
+async def test_a_hook_that_changes_what_the_approver_wrote_has_it_asked_about(desk: Desk, asked: None) -> None:
+    class Rewrites(AbstractCapability[None]):
+        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
+            return {**args, "path": args["path"] + "/.."} if ctx.tool_call_approved else args
+
+    store = Store()
+    agent = gated_agent("all", Script([CALL], "done"), store.toolset, Rewrites())
+    first = await agent.run("go")
+    other = DeferredToolResults(approvals={"call-a": ToolApproved(override_args={"path": "/tmp/y"})})
+    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=other)
+    assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove /tmp/y/.."
+    assert store.removed == []
+
+
+async def test_a_handler_within_the_run_decides(desk: Desk, how: str, asked: None) -> None:
+    seen: list[Any] = []
+
+    def decide(ctx: RunContext[None], requests: DeferredToolRequests) -> DeferredToolResults:
+        seen.append(requests.metadata)
+        approvals = {call.tool_call_id: call.tool_call_id == "call-a" for call in requests.approvals}
+        return DeferredToolResults(approvals=approvals)
+
+    store = Store()
+    calls = [CALL, ("remove", {**SENT, "path": "/tmp/y"}, "call-b")]
+    agent = gated_agent(how, Script(calls, "done"), store.toolset, HandleDeferredToolCalls(decide), defers=False)
+    assert (await agent.run("go")).output == "done"
+    assert (store.removed, len(seen)) == (["/tmp/x"], 1)
+    assert sorted(decisions(desk), key=str) == sorted(
+        [(None, None, 1), (None, None, 1), (True, "application", 1), (False, "application", 1)], key=str
+    )
+
+
+async def test_whoever_runs_an_external_call_decides_on_it(desk: Desk, how: str) -> None:
+    stop = ask_when(lambda arguments, situation: True, tools="order", reason="it costs")
+    schema = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}
+    outside = ExternalToolset([ToolDefinition(name="order", parameters_json_schema=schema)])
+    agent = gated_agent(how, Script([("order", {"intent": "Get it", "what": "x"}, "call-a")], "done"), outside)
+    first = await agent.run("go")
+    assert first.output.metadata["call-a"]["pi_intent"]["reasons"] == ["it costs"]
+    there = DeferredToolResults(calls={"call-a": "there"})
+    await agent.run(message_history=first.all_messages(), deferred_tool_results=there)
+    stop()
+    assert desk.statuses == [("order", "ok")]
+    assert decisions(desk) == [(None, None, 1), (True, "application", 1)]
+
+
+async def test_a_tool_that_defers_its_work_after_it_was_approved_is_asked_about_once(
+    desk: Desk, how: str, asked: None
+) -> None:
+    def remove(path: str) -> None:
+        raise CallDeferred(metadata={"job": 7})
+
+    agent = gated_agent(how, Script([CALL], "done"), FunctionToolset([remove]))
+    first = await agent.run("go")
+    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    assert [call.tool_call_id for call in second.output.calls] == ["call-a"]
+    assert second.output.metadata["call-a"]["job"] == 7
+    gone = DeferredToolResults(calls={"call-a": "gone"})
+    await agent.run(message_history=second.all_messages(), deferred_tool_results=gone)
+    assert desk.statuses == [("remove", "ok")]
+    assert decisions(desk) == [(None, None, 1), (True, "application", 1)]
+
+
+async def test_who_judges_a_call_never_gets_the_words(desk: Desk, how: str) -> None:
+    seen: list[Any] = []
+
+    def judge(arguments: dict[str, Any], situation: Situation) -> bool:
+        seen.extend([arguments, situation])
+        return False
+
+    def tier(arguments: dict[str, Any]) -> Any:
+        seen.append(arguments)
+        return "read"
+
+    stops: list[Callable[[], None]] = [ask_when(judge), declare_tier("remove", tier)]
+    store = Store()
+    await gated_agent(how, Script([CALL], "done"), store.toolset).run("go")
+    for stop in stops:
+        stop()
+    assert store.removed == ["/tmp/x"]
+    assert [type(value) for value in seen] == [dict, dict, Situation]
+    assert "Free some space" not in str(seen)
+    assert "df says" not in str(seen)
+    assert seen[2].tool_name == "remove"
+
+
+@pytest.mark.parametrize(
+    ("settings", "waits"),
+    [
+        ({"PI_INTENT_ASK": "exec"}, ["call-a", "call-l"]),
+        ({"PI_INTENT_CHECK_IN": "outside"}, ["call-a"]),
+        ({"config": '[tools."rem*"]\ntier = "exec"\noverride = true\n'}, ["call-a"]),
+        ({"project": '[tools.remove]\ncheck_in = ["always"]\n'}, ["call-a"]),
+        ({"PI_INTENT_ASK": "exec", "PI_INTENT": "off"}, []),
+    ],
+)
+async def test_settings_say_which_calls_wait(
+    desk: Desk, how: str, settings: dict[str, str], waits: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in settings.items():
+        match name:
+            case "config":
+                folder = desk.root / "xdg" / "config" / "pi-intent"
+                folder.mkdir(parents=True)
+                (folder / "config.toml").write_text(value)
+            case "project":
+                (desk.project / ".pi-intent.toml").write_text(value)
+            case _:
+                monkeypatch.setenv(name, value)
+    sent = SENT if "PI_INTENT" not in settings else {"path": "/tmp/x"}
+    calls = [("list_all", {"intent": "See"} if sent is SENT else {}, "call-l"), ("remove", sent, "call-a")]
+    result = await gated_agent(how, Script(calls, "done"), Store().toolset).run("go")
+    assert sorted(getattr(result.output, "metadata", {})) == waits
+
+
+async def test_nobody_is_asked_about_a_call_that_its_tool_would_refuse(desk: Desk, how: str, asked: None) -> None:
+    wrong = ("remove", {"intent": "Free some space", "path": 7}, "call-a")
+    toolset = FunctionToolset([Store().remove], max_retries=1)
+    first = await gated_agent(how, Script([wrong], [("remove", SENT, "call-b")]), toolset).run("go")
+    assert list(first.output.metadata) == ["call-b"]
+    assert decisions(desk) == [(None, None, 1)]
+
+
+async def test_what_nobody_comes_back_to_stays_open_with_its_question(
+    desk: Desk, how: str, asked: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held, "MOST_WAITING", 1)
+    for _ in range(2):
+        await gated_agent(how, Script([CALL]), Store().toolset).run("go")
+    assert (desk.ends, len(WAITING)) == ([], 1)
+    assert [state for _, _, state in desk.kept_as] == ["open", "running"]
+    assert decisions(desk) == [(None, None, 1), (None, None, 1)]
+
+
+async def test_a_run_of_its_own_output_type_waits_where_it_is_told_to(desk: Desk, how: str, asked: None) -> None:
+    agent: Agent[None, Any] = gated_agent(how, Script([CALL]), Store().toolset, defers=False, defer=True)
+    first = await agent.run("go", output_type=[str, DeferredToolRequests])
+    assert isinstance(first.output, DeferredToolRequests)
+
+
+async def test_what_another_gate_refuses_is_denied_and_nobody_is_asked(desk: Desk, how: str, asked: None) -> None:
+    folder = desk.root / "xdg" / "config" / "pi-intent"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text('artifacts = true\n[tools.remove]\nwants = { path = "page" }\n')
+    store, script = Store(), Script([("remove", {**SENT, "path": "artifact:page:" + 32 * "0"}, "call-a")], "done")
+    await gated_agent(how, script, store.toolset).run("go")
+    assert store.removed == []
+    assert "nothing is stored under it" in script.told(1)[0]
+    assert decisions(desk) == []
+    assert desk.statuses == [("remove", "denied")]
+
+
+async def test_a_strict_ledger_that_cannot_keep_the_question_vetoes_the_call(
+    desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PI_INTENT_STRICT", "true")
+
+    def breaks(arguments: dict[str, Any], situation: Situation) -> bool:
+        ledger = desk.project / ".git" / "pi-intent" / "ledger"
+        if ledger.is_dir():
+            shutil.rmtree(ledger)
+            ledger.write_text("in the way")
+        return True
+
+    stop = ask_when(breaks, tools="remove")
+    store, script = Store(), Script([CALL], "done")
+    result = await gated_agent(how, script, store.toolset).run("go")
+    stop()
+    assert (result.output, store.removed) == ("done", [])
+    assert "could not be written" in script.told(1)[0]
+    assert desk.statuses == [("remove", "denied")]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_where_nothing_asks_no_gate_is_loaded_and_nothing_is_other_than_without(
+    desk: Desk, how: str, streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = [[("list_all", {"intent": "See"}, "call-l")], [("remove", {"path": "/tmp/x"}, "call-x")], [CALL], "done"]
+
+    async def told() -> tuple[str, str, Any]:
+        desk.events.events.clear()
+        script = Script(*turns)
+        agent = gated_agent(how, script, Store().toolset)
+        if streamed:
+            async with agent.run_stream("go", conversation_id="talk") as stream:
+                await stream.get_output()
+                messages = stream.all_messages_json().decode()
+        else:
+            messages = (await agent.run("go", conversation_id="talk")).all_messages_json().decode()
+        return still(messages), still("".join(map(event_to_json, desk.events))), script.tools
+
+    with monkeypatch.context() as patch:
+        for name in ("gating", "gates.rules", "gates.check_in", "hosts.pydantic_ai.check_in"):
+            patch.setitem(sys.modules, f"pi_intent.{name}", None)  # whoever imports it fails
+        without = await told()
+    stop = ask_when(lambda arguments, situation: True, tools="another")
+    idle = await told()
+    stop()
+    assert idle == without
+
+
+def still(text: str) -> str:
+    """A text without its times and made-up ids."""
+    text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME", text)
+    text = re.sub(r'"durationMs": ?\d+', "MS", text)
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9A-HJKMNP-TV-Z]{26}", "ID", text)
