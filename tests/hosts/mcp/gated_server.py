@@ -1,4 +1,4 @@
-"""A small MCP server for the gates: it says how long a credential of its environment is, and stores and takes texts."""
+"""A small MCP server for the gates: it tells how long a credential is, and stores and takes texts."""
 
 from __future__ import annotations
 
