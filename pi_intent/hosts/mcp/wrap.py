@@ -124,6 +124,10 @@ def _holding(policy: ServerPolicy, recording: Recording, pump: Pump) -> Holding 
     """Return what holds calls up until a person has seen them; None, and nothing loaded, where nobody is asked."""
     if not policy.settings.can_ask:
         return None
+    from pi_intent.settings.parsing import missing_parser
+
+    if (problem := missing_parser(policy.settings)) is not None:
+        tell(problem)
     from pi_intent.hosts.mcp.holding import Holding
 
     return Holding(

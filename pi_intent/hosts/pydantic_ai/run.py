@@ -184,7 +184,10 @@ class IntentRun:
         """What holds calls of the run up, made when it is first asked for; idle gates are not even loaded."""
         if self._gates is None and self._is_gated:
             from pi_intent.hosts.pydantic_ai.check_in import RunGates
+            from pi_intent.settings.parsing import missing_parser
 
+            if (problem := missing_parser(self.settings)) is not None:
+                tell_once(problem)
             self._gates = RunGates(self, self._messages)
         return self._gates
 
