@@ -123,7 +123,7 @@ class CheckIns:
     """Calls that a person was to be asked about, of all calls.
 
     `by` counts who decided, as the ledger names them; `rules` and `tools` have those that asked most first.
-    `answered` are the questions that a person answered while the call waited, and `median_ms` is how long half of
+    `answered` are the questions that somebody answered while the call waited, and `median_ms` is how long half of
     them took at most, rounded to two digits; None where there are none.
     """
 
