@@ -13,6 +13,7 @@ from mcp_comparing import differences
 from mcp_scenarios import Run, Scenario, hold_twice
 from mcp_server_talk import FROM_SERVER
 from mcp_session_talk import SESSIONS
+from mcp_together import together
 
 STATING = {
     "batch: calls and others",
@@ -33,7 +34,7 @@ STRICT = tuple(
     for scenario in OPTIONAL
     if scenario.name in STATING or scenario.name.startswith(("arguments: ", "task: "))
 )
-SCENARIOS = (*OPTIONAL, *STRICT)
+SCENARIOS = tuple(together((*OPTIONAL, *STRICT)))
 
 
 @pytest.fixture(scope="module")
