@@ -26,6 +26,8 @@ from pi_intent.render.timeline import Line, aim, short_id, stated, timeline
 
 SHOWN = 50
 _MOST_OPEN = 5
+_FROM_THE_END = 2_000
+"""Calls that a pager may be made to read to the end before it shows any: they take it half a second."""
 _WHOLE = 16_384  # columns
 
 
@@ -93,7 +95,8 @@ def log(
     ledger is told on standard error.
 
     Filters combine: a call is shown where all of them fit. Where none does, that is told, and is no failure; a
-    session that is not there is one. On a terminal, what is longer than it goes through your PAGER.
+    session that is not there is one. On a terminal, what is longer than it goes through your PAGER, which
+    begins with the newest, or of more than 2,000 calls with the oldest, as it need not read them all then.
 
     With --json it is one document, a call a line, with the ledger's own records:
 
@@ -156,8 +159,10 @@ def _print(
     notes, untaken = _notes(index, location, shown, with_notes)
     groups = session_groups(index, wanted, within, shown, counts)
     lines = timeline(groups, notes=notes) if is_drawn() else timeline(groups, notes=notes, label=_WHOLE)
-    earlier = _earlier(sum(counts.values()) - sum(shown.values()))
-    print_lines(chain(earlier, lines, _left_open(index, wanted, within), untaken), newest_last=True)
+    count = sum(shown.values())
+    at_the_end = count <= _FROM_THE_END
+    earlier = chain(_from_the_top(0 if at_the_end else count), _earlier(sum(counts.values()) - count))
+    print_lines(chain(earlier, lines, _left_open(index, wanted, within), untaken), newest_last=at_the_end)
 
 
 def session_groups(
@@ -186,6 +191,13 @@ def _notes(
         text = f"no notes were taken, as these sessions have {history} calls; --notes takes them"
         return {}, [Line(lead=None), Line(((text, "dim"),), lead=None)]
     return ({} if with_notes is False else notes_in(index, location, sessions)), []
+
+
+def _from_the_top(count: int) -> Iterator[Line]:
+    """Say how to come to the newest of many calls, which stand at the end of what a pager shows from the top."""
+    if count and is_drawn():
+        yield Line(((f"{count} calls, the oldest first; in the pager G goes to the newest", "dim"),), lead=None)
+        yield Line(lead=None)
 
 
 def _earlier(count: int) -> Iterator[Line]:
