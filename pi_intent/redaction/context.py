@@ -14,9 +14,12 @@ SCHEME = re.compile(r"(?i)(?:bearer|basic|token|apikey|negotiate|bot)[ \t]++(?=\
 _HEADER = re.compile(r"(?i)(?<![A-Za-z0-9_])(?P<scheme>bearer|basic)[ \t]{1,8}(?P<value>[A-Za-z0-9._~+/=-]++)")
 _URL = re.compile(r"://[^\s/:@\"'<>\\]{0,256}+:(?P<value>[^\s/\"'<>\\]{1,512})@")
 _CURL_USER = re.compile(r"\s(?:-u|--user)[ =]{0,3}[\"']?[^\s:\"'$]{1,128}+:(?P<value>[^\s\"']++)")
+# Begins with a set of letters, cased, because only that lets the search skip quickly; the name is judged afterwards.
 _ASSIGNMENT = re.compile(
     r"""(?ix)
-    (?: pass(?:word|wd|phrase|code)? | pwd | secret | token | credential | auth | key ) [\w-]{0,40}+
+    (?-i: [PpSsTtCcAaKk] )
+    (?: ass (?:word|wd|phrase|code)? | wd | ecret | oken | redential | uth | ey | at (?<=[_-]pat) (?![a-z]) )
+    [\w-]{0,40}+
     (?P<close> \\{0,3}["'`]?\]?[?!]? )
     (?: [\ \t]{0,8} : [\ \t]{0,8} [a-z_][\w.\[\]|\ ,]{0,40} (?= = [^=] ) )?
     (?P<sep> [\ \t]{0,20} (?: ===? | !==? | := | => | [:=] ) [\ \t]{0,20} | [\ \t]{1,20} )
