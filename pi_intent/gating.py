@@ -16,16 +16,19 @@ from pi_intent.gates.check_in import CheckIn, apart
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.credentials import Credential
 from pi_intent.gates.declared import PROCESS
+from pi_intent.gates.kept import kept_question, kept_reasons
 from pi_intent.gates.later import Arrived
 from pi_intent.gates.memory import Memory
 from pi_intent.gates.misfits import misfit
-from pi_intent.gates.question import Asker
+from pi_intent.gates.question import Asker, Question, Seen
+from pi_intent.gates.rules import Reason
 from pi_intent.gates.situation import Situation
+from pi_intent.render.check_in import question_lines
 from pi_intent.settings import Settings, ToolSettings, project_root
 from pi_intent.types import Host, JSONObject
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from pi_intent.pipeline import OpenCall, Pipeline
 
@@ -34,7 +37,9 @@ class Session(Protocol):
     """What gates know of the session that they stand in.
 
     `artifacts` is what its tools have stored, None where nothing is; `digest` names bytes in its ledger; `learn`
-    keeps texts out of everything that leaves the process; `tell_once` shows a person a sentence.
+    keeps texts out of everything that leaves the process; `redacted` takes out of a text what must not;
+    `kept_arguments` are those of a call as the ledger has them, None without one; `tell_once` shows a person a
+    sentence.
     """
 
     @property
@@ -53,7 +58,15 @@ class Session(Protocol):
 
     def learn(self, secrets: Iterable[str]) -> None: ...
 
+    def redacted(self, text: str) -> str: ...
+
+    def kept_arguments(self, arguments: JSONObject) -> JSONObject | None: ...
+
     def tell_once(self, message: str) -> None: ...
+
+
+KEPT_WIDTH = 110
+"""Columns of what the ledger keeps of a question."""
 
 
 class Admitted(NamedTuple):
@@ -93,6 +106,7 @@ class Gates:
             declared=PROCESS,
             turn=turn(),
             digest=session.digest,
+            keeping=SessionKeeping(session),
         )
 
     async def admit(
@@ -164,6 +178,25 @@ class Gates:
             raise self.check_in.refused(opened, "credential", name=str(error).split()[2]) from None
         self._session.learn(given.values())
         return Admitted(arguments, given, {credential.variable: given[credential.name] for credential in needed})
+
+
+class SessionKeeping:
+    """What of a question the ledger of a session may hold."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def reasons(self, reasons: Iterable[Reason], arguments: JSONObject) -> tuple[str, ...]:
+        return kept_reasons(reasons, arguments, self._session.redacted)
+
+    def shown(self, question: Question, seen: Seen | None) -> str | None:
+        arguments = self._session.kept_arguments(question.arguments)
+        if arguments is None or seen is None:
+            return None
+        lines = question_lines(kept_question(question, arguments, self._session.redacted), width=KEPT_WIDTH)
+        if seen.lines < seen.of:
+            lines.insert(0, f"Only the first {seen.lines} of {seen.of} lines were on the screen.")
+        return "\n".join(lines)
 
 
 def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:

@@ -20,7 +20,7 @@ from pi_intent.ids import ulid
 from pi_intent.ledger.absent import NoLedger, could_not_be_opened, then
 from pi_intent.pipeline import Pipeline
 from pi_intent.sinks import PROCESS, FanOut
-from pi_intent.types import Host
+from pi_intent.types import Host, JSONObject
 
 if TYPE_CHECKING:
     from pi_intent.channel import Channel
@@ -238,6 +238,14 @@ class SessionRuntime:
         self._given.learn(secrets)
         if self.journal is not None:
             self.journal.learn(secrets)
+
+    def redacted(self, text: str) -> str:
+        """Return a text without its secrets, as the ledger may hold it."""
+        return text if self.journal is None else self.journal.redactor.text(text)
+
+    def kept_arguments(self, arguments: JSONObject) -> JSONObject | None:
+        """Return the arguments of a call as the ledger has them; None where nothing is recorded."""
+        return None if self.journal is None else self.journal.kept_arguments(arguments)
 
     def holds_given(self, text: str) -> bool:
         """Say whether a text holds one of these, in whatever form it is written."""

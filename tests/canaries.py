@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+from collections.abc import Iterator
+from urllib.parse import quote
 
 ALPHANUMERIC = "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zAbC3dEf6hIj9kLm2"
 HEX = "0f1e2d3c4b5a69788796a5b4c3d2e1f0" * 2
@@ -58,3 +62,31 @@ def leaks(secret: str, text: str) -> list[str]:
     digits, within = bare(secret), bare(text)
     parts = (digits[at : at + LEFT] for at in range(max(1, len(digits) - LEFT + 1)))
     return [part for part in parts if part in within]
+
+
+def forms_of(number: int, secret: str) -> Iterator[str]:
+    """How it is met: alone, in a command or quoted, and broken by a line's end; what there is of that takes turns."""
+    yield secret
+    yield (f"curl -H 'X-Api-Key: {secret}' https://h/?q={secret}&b=1", json.dumps({"a": f'"{secret}"\n'}))[number % 2]
+    breaks = (("\n", 2), ("\n", 16), ("\r\n", 9), ("\\\n", 3), ("\\n", 12), ('" + "', -7))
+    for gap, at in (breaks[number % 6], breaks[(number + 3) % 6]):
+        yield f"say '{secret[:at]}{gap}{secret[at:]}'\nand go on"
+
+
+def other_forms() -> Iterator[tuple[str, str]]:
+    """Secrets that are known by where they stand, or that are written in another alphabet."""
+    yield ACCESS, f"PASSWORD={ACCESS} make"
+    yield ACCESS, f"postgres://me:{ACCESS}@db/x"
+    yield ACCESS, json.dumps({"password": ACCESS})
+    for text in (base64.b64encode(VALUE.encode()), base64.urlsafe_b64encode(b"me:" + VALUE.encode())):
+        yield text.decode().rstrip("="), f"curl -d {text.decode()} h"
+    yield quote(VALUE, safe=""), f"curl 'https://h/?t={quote(VALUE, safe='')}'"
+    yield VALUE, "\u200b".join(VALUE)
+    for ending in ("\n", "\r\n", "\\n"):
+        yield pem().partition("\n")[2].partition("\n")[0], f"echo '{pem(ending)}' > k"
+
+
+CANARIES = [
+    *((secret, form) for number, secret in enumerate([*SHAPES.values(), VALUE]) for form in forms_of(number, secret)),
+    *other_forms(),
+]

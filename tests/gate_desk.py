@@ -20,6 +20,7 @@ from pi_intent.gates.declared import Declarations
 from pi_intent.gates.memory import Memory
 from pi_intent.gates.question import Answer, Question
 from pi_intent.gates.situation import Situation
+from pi_intent.gating import SessionKeeping
 from pi_intent.pipeline import CallRequest, OpenCall
 from pi_intent.protocols import Settlement
 from pi_intent.runtime import SessionRuntime
@@ -86,6 +87,7 @@ class GateDesk:
             declared=self.declared,
             turn=anyio.Lock(),
             digest=self.runtime.digest,
+            keeping=SessionKeeping(self.runtime),
         )
 
     async def call(

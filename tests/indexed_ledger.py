@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
-from ledger_events import a_start, an_end
+from ledger_events import a_question, a_start, an_end
 
 from pi_intent.events import FileChange, OutcomePatch
 from pi_intent.ids import ulid
@@ -81,6 +81,21 @@ class Ledger:
         )
         settlement = Settlement(status=status, is_error=status != "ok", error="1 failed", ran_args={"path": "q"})
         return self._line(self.recorder.done(end, settlement, ts=self.ts(), bytes_in=None, withheld=False))
+
+    def decision(self, call_id: str, **more: Any) -> bytes:
+        approved = self.random.choice([None, True, False])
+        decision = a_question(
+            call_id,
+            **{
+                "reasons": self.random.choice([("tier exec", "deletes: rm -rf build"), ("always",), ()]),
+                "approved": approved,
+                "by": None if approved is None else self.random.choice(["person", "nobody"]),
+                "note": self.random.choice([None, "Not on a Friday"]),
+                "shown": self.random.choice([None, "bash, in /p\n$ rm -rf build"]),
+            }
+            | more,
+        )
+        return self._line(self.recorder.decision(decision, ts=self.ts(), withheld=False))
 
     def _line(self, record: str) -> bytes:
         return seal(record, "")[0]

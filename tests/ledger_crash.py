@@ -21,17 +21,19 @@ from pathlib import Path
 from queue import Queue
 from typing import Any
 
-from ledger_events import a_start, an_end
+from ledger_events import a_question, a_start, an_end
 
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.reader import Segment, read_segments
-from pi_intent.ledger.record import SessionInfo
+from pi_intent.ledger.record import NAME_LIMIT, SessionInfo
 from pi_intent.ledger.verify import check_lines
 from pi_intent.protocols import CallContext, Settlement
 
 BALLAST = "ballast"
 LOSSES_UNTIL_THERE_IS_ROOM = 20
+WORDS = 4
+"""Records of a call: its beginning, a question about it, the answer, and its end."""
 
 _CONTEXT = CallContext(turn=1, policy="require", profile="lean", bytes_in=1)
 _SETTLEMENT = Settlement(status="ok", is_error=False)
@@ -66,6 +68,11 @@ def write(folder: Path, name: str, count: int, room: int) -> None:
         before = journal.lost
         journal.opened(a_start(call_id=call, seq=2 * number, intent=text, args={"command": text}), _CONTEXT)
         say("lost" if journal.lost > before else "kept", f"call {call}")
+        asked = a_question(call, reasons=(text[:NAME_LIMIT],))
+        for kind, decision in (("asked", asked), ("answered", asked._replace(approved=True, by="person", note=call))):
+            before = journal.lost
+            journal.decided(decision)
+            say("lost" if journal.lost > before else "kept", f"{kind} {call}")
         before = journal.lost
         journal.closed(an_end(call_id=call, seq=2 * number + 1, facts=text[:1000]), _SETTLEMENT)
         say("lost" if journal.lost > before else "kept", f"done {call}")
@@ -132,8 +139,8 @@ def run(folder: Path, *, processes: int, calls: int, kills: int, seed: int, room
     """
     chance = random.Random(seed)
     heard: Queue[tuple[Writer, bytes]] = Queue(maxsize=64)  # so that no writer is far ahead of the one who kills
-    # Each call says two words; the last tenth is left to catch up in.
-    moments = sorted(chance.sample(range(processes * calls * 2 * 9 // 10), kills))
+    # The last tenth of the words is left to catch up in.
+    moments = sorted(chance.sample(range(processes * calls * WORDS * 9 // 10), kills))
     all_writers: list[Writer] = []
 
     def start(slot: int, count: int) -> None:
@@ -211,7 +218,7 @@ def compare(folder: Path, writers: list[Writer], seconds: float) -> Outcome:
         assert len(records - writer.kept) <= writer.was_killed, "what nobody asked for"
         assert torn <= len(writer.lost) + writer.was_killed
         if not writer.was_killed:
-            assert len(writer.kept | writer.lost) == 2 * writer.count
+            assert len(writer.kept | writer.lost) == WORDS * writer.count
             assert writer.told == bool(writer.lost)
         torn_in_all += torn
         unacknowledged += len(records - writer.kept)
@@ -242,14 +249,21 @@ def read_independently(path: Path) -> tuple[Counter[tuple[str, str]], int]:
             continue
         torn += number == len(lines)
         text = text_of(record["id"])
-        match record["t"]:
+        kind = record["t"]
+        match kind:
             case "call":
                 assert (record["intent"], record["args"]) == (text, {"command": text})
             case "done":
                 assert record["facts"] == text[:1000]
-            case kind:
+            case "decision":
+                assert (record["reasons"], record["note"]) == (
+                    [text[:NAME_LIMIT]],
+                    None if record["approved"] is None else record["id"],
+                )
+                kind = "asked" if record["approved"] is None else "answered"
+            case _:
                 assert (kind, number) == ("session", number)
-        whole[record["t"], record["id"]] += 1
+        whole[kind, record["id"]] += 1
     return whole, torn
 
 

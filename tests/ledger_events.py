@@ -1,10 +1,11 @@
-"""The start and the end of a call, for tests of the ledger: each says only what is particular to its own."""
+"""The start and the end of a call, and a question about it, for tests of the ledger: each says what is its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
+from pi_intent.protocols import Decision
 
 _CALL: dict[str, Any] = {
     "tool_call_id": "call_1",
@@ -22,3 +23,7 @@ def a_start(**particular: Any) -> ToolExecutionStart:
 
 def an_end(**particular: Any) -> ToolExecutionEnd:
     return ToolExecutionEnd(**_CALL | {"status": "ok", "is_error": False, "duration_ms": 14} | particular)
+
+
+def a_question(call_id: str, **particular: Any) -> Decision:
+    return Decision(**{"call_id": call_id, "number": 1, "reasons": ("always",)} | particular)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,9 +18,13 @@ from pi_intent.hosts.mcp.tools import Tools
 from pi_intent.pipeline import Pipeline
 from pi_intent.protocols import CallContext, Decision, Settlement
 from pi_intent.sinks import FanOut, MemorySink
-from pi_intent.types import Host
+from pi_intent.types import Host, JSONObject
 
 ECHO = {"name": "echo", "inputSchema": {"type": "object", "properties": {"text": {"type": "string"}}}}
+
+
+CWD = Path("/srv/shop")
+"""Where calls run, as far as a person is told."""
 
 
 class Decisions:
@@ -44,9 +49,22 @@ class Session(NamedTuple):
     pipeline: Pipeline
     cwd: Path
     host: Host = "mcp"
+    artifacts: None = None
 
     def digest(self, data: bytes) -> str:
         return f"{len(data)} bytes"
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        raise AssertionError("nothing gets credentials here")
+
+    def redacted(self, text: str) -> str:
+        return text
+
+    def kept_arguments(self, arguments: JSONObject) -> JSONObject:
+        return arguments
+
+    def tell_once(self, message: str) -> None:
+        raise AssertionError(message)
 
 
 class Desk:
@@ -72,7 +90,9 @@ class Desk:
             new_id=lambda: f"id{next(ids)}",
             journal=self.decisions,
         )
-        policy = ServerPolicy(read_options([*words, "x"]), "srv", environ or {}, tell=self.told.append)
+        options = read_options([*words, "x"])
+        server = options.server or "srv"
+        policy = ServerPolicy(options, server, environ or {}, tell=self.told.append)
         tools = Tools(
             texts=model_texts(),
             settings_for=policy.settings_for,
@@ -82,7 +102,7 @@ class Desk:
         holding = None
         if policy.settings.can_ask:
             holding = Holding(
-                session=Session(pipeline, Path.cwd()),
+                session=Session(pipeline, CWD),
                 settings=policy.settings,
                 texts=model_texts(),
                 to_client=lambda line: self.client.append(line.decode()),
@@ -91,7 +111,7 @@ class Desk:
             )
         self.proxy = Proxy(
             tools=tools,
-            calls=Calls(pipeline=lambda: pipeline, server="srv", clock=lambda: self.now),
+            calls=Calls(pipeline=lambda: pipeline, server=server, clock=lambda: self.now),
             texts=model_texts(),
             to_client=lambda line: self.client.append(line.decode()),
             to_server=lambda line: self.server.append(line.decode()),

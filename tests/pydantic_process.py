@@ -1,8 +1,8 @@
 """One run of an agent in a process of its own: it takes a history and answers, and tells what came of it.
 
-Input, as JSON: `turns` of the model, `how` the intents are put there, and optionally `history` (a text of JSON),
-`approvals` (by id: true, false, or arguments of the approver's own), `metadata` and `options`. Output, as JSON:
-`output` (a text, or the metadata of the calls that wait), `removed` and `history`.
+Input, as JSON: `turns` of the model, `how` the intents are put there, and where something was asked before, `history`
+(a text of JSON) and `approvals`. Output, as JSON: `output` (a text, or the metadata of what waits), `removed` and
+`history`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from typing import Any
 
-from pydantic_ai import DeferredToolRequests, DeferredToolResults, ToolApproved
+from pydantic_ai import DeferredToolRequests, DeferredToolResults
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 from pydantic_desk import Script
 from pydantic_gated import Store, gated_agent
@@ -37,18 +37,14 @@ async def main(given: dict[str, Any]) -> dict[str, Any]:
     ask_when(lambda arguments, situation: True, tools="remove", reason="it is gone for good")
     store = Store()
     turns = [turn if isinstance(turn, str) else [tuple(call) for call in turn] for turn in given["turns"]]
-    agent = gated_agent(given["how"], Script(*turns), store.toolset, **given.get("options", {}))
+    agent = gated_agent(given["how"], Script(*turns), store.toolset)
     if "approvals" in given:
-        approvals: Any = {
-            name: ToolApproved(override_args=answer) if isinstance(answer, dict) else answer
-            for name, answer in given["approvals"].items()
-        }
         result = await agent.run(
             message_history=ModelMessagesTypeAdapter.validate_json(given["history"]),
-            deferred_tool_results=DeferredToolResults(approvals=approvals, metadata=given.get("metadata", {})),
+            deferred_tool_results=DeferredToolResults(approvals=given["approvals"]),
         )
     else:
-        result = await agent.run("go", conversation_id=given.get("conversation"))
+        result = await agent.run("go")
     output = result.output
     return {
         "output": output.metadata if isinstance(output, DeferredToolRequests) else output,

@@ -9,9 +9,11 @@ from typing import Any
 from tau_agent.session import JsonlSessionStorage
 from tau_coding.paths import TauPaths
 from tau_coding.session_manager import SessionManager
-from tau_coding.tui.app import TauTuiApp
+from tau_coding.tui.app import ExtensionInputScreen, TauTuiApp
 from tau_desk import Desk
 from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widgets import Input
 
 from pi_intent.hosts.tau.dialog import QuestionScreen
 
@@ -47,8 +49,9 @@ async def start(pilot: Pilot[None], app: TauTuiApp, text: str = "go") -> None:
     prompt.value = text
     prompt.focus()
     await pilot.pause()
-    await pilot.press("escape")
+    await pilot.press("escape")  # closes the completions; nothing runs, so it interrupts nothing
     await pilot.press("enter")
+    await pilot.pause()
 
 
 async def asked(pilot: Pilot[None], app: TauTuiApp, *, after: Any = None) -> QuestionScreen:
@@ -68,14 +71,33 @@ async def choose(pilot: Pilot[None], app: TauTuiApp, option: str) -> None:
 
 
 async def type_in(pilot: Pilot[None], app: TauTuiApp, text: str) -> None:
-    prompt = app.query_one("#prompt")
-    prompt.value = text
-    prompt.focus()
-    await pilot.pause()
-    await pilot.press("escape")  # closes the completions; nothing runs, so it interrupts nothing
+    await start(pilot, app, text)
+    await settle(pilot, app)
+
+
+async def answer(pilot: Pilot[None], app: TauTuiApp, option: str, note: str | None = None) -> None:
+    """Wait until a person is asked about a call, read to the end of the question, and choose an option."""
+    dialog = await on_top(pilot, app, QuestionScreen)
+    for _ in range(20):
+        await pilot.press("pagedown")
+    for _ in range(dialog.options.index(option)):
+        await pilot.press("down")
     await pilot.press("enter")
     await pilot.pause()
-    await settle(pilot, app)
+    if note is not None:
+        field = (await on_top(pilot, app, ExtensionInputScreen)).query_one(Input)
+        field.value = note
+        field.focus()
+        await pilot.press("enter")
+        await pilot.pause()
+
+
+async def on_top[T: Screen[Any]](pilot: Pilot[None], app: TauTuiApp, kind: type[T]) -> T:
+    for _ in range(400):
+        if isinstance(app.screen, kind):
+            return app.screen
+        await pilot.pause(0.02)
+    raise AssertionError(f"no {kind.__name__} came")
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,10 +15,14 @@ import click
 from pi_intent.cli.moments import since
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.index import Filter, Index, Outcome
+from pi_intent.past import LastWord
 from pi_intent.render.moments import Moments
 from pi_intent.types import Status
 
 OUTCOMES: tuple[Outcome, ...] = (*get_args(Status), "running", "open")
+WORDS: tuple[LastWord, ...] = get_args(LastWord)
+"""What can have been decided of a call that somebody was asked about."""
+
 FAILED: frozenset[Outcome] = frozenset(OUTCOMES) - {"ok", "running"}
 """What `--failed` means: all that did not do what it was for."""
 
@@ -36,6 +40,8 @@ class Asked:
     failed: bool = False
     since: str | None = None
     grep: str | None = None
+    asked: bool = False
+    decided: tuple[str, ...] = ()
 
     def filter(self, project: Path | None) -> Filter:
         """Return the filter. Raises `click.BadParameter` for a time or an expression that cannot be read."""
@@ -47,6 +53,8 @@ class Asked:
             outcomes=chosen & FAILED or FAILED if self.failed else chosen,
             since=None if self.since is None else since(self.since),
             grep=None if self.grep is None else _expression(self.grep),
+            asked=True if self.asked else None,
+            decided=frozenset(word for word in WORDS if word in self.decided),
         )
 
     @property
@@ -60,6 +68,8 @@ class Asked:
             "--failed": ("", Asked(failed=self.failed)),
             "--since": (self.since or "", Asked(since=self.since)),
             "--grep": (self.grep or "", Asked(grep=self.grep)),
+            "--asked": ("", Asked(asked=self.asked)),
+            "--decided": (" ".join(self.decided), Asked(decided=self.decided)),
         }
         return {
             " ".join(filter(None, (option, said and repr(printable(said, width=60))))): alone
@@ -90,8 +100,19 @@ def _instead(index: Index, alone: Asked) -> str:
         return 'no line feed stands in what is searched: put a space for it, or " ⏎ " in a command'
     if alone.grep is not None:
         return "it is looked for in intents, rationales, targets, outcomes, facts and errors: try less of it"
-    counts = {outcome: sum(index.counts(Filter(outcomes=frozenset({outcome}))).values()) for outcome in OUTCOMES}
-    return f"there are {', '.join(f'{count} {outcome}' for outcome, count in counts.items() if count)}"
+    if alone.asked or alone.decided:
+        decided: dict[str, int] = {word: _count(index, Filter(decided=frozenset({word}))) for word in WORDS}
+        return _listed(decided) or "nobody was asked about any call here (docs/settings.md says how to be asked)"
+    return _listed({outcome: _count(index, Filter(outcomes=frozenset({outcome}))) for outcome in OUTCOMES})
+
+
+def _count(index: Index, wanted: Filter) -> int:
+    return sum(index.counts(wanted).values())
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    there_are = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+    return f"there are {there_are}" if there_are else ""
 
 
 def _tool_filter(patterns: Sequence[str]) -> Callable[[str, str | None], bool]:

@@ -57,7 +57,8 @@ _DONE_KEYS = (
     "bytesIn",
     "bytesOut",
 )
-COLUMNS = ("id", "state", *_CALL_KEYS, "endTs", *_DONE_KEYS)
+_DECISION_KEYS = ("ts", "number", "reasons", "digest", "approved", "by", "scope", "note", "shown")
+COLUMNS = ("id", "state", *_CALL_KEYS, "endTs", *_DONE_KEYS, "decisions")
 
 # A spreadsheet takes a cell that begins so for a formula, behind blanks as well; the wide forms are the same to some.
 _FORMULA = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
@@ -81,7 +82,8 @@ def jsonl(output: Path | None, session: str | None, since: str | None) -> None:
     group, turn, seq, parent, toolCallId, ts, tool, toolSource, intent,
     intentSource, rationale, args, argsDigest, policy, profile, flags,
     model, head, endTs, status, isError, ms, codes, outcome,
-    outcomePatch, facts, error, files, ranArgs, bytesIn, bytesOut
+    outcomePatch, facts, error, files, ranArgs, bytesIn, bytesOut,
+    decisions
 
     They mean what they mean in the ledger, see docs/export.md. Texts that the setting redact_args withheld are not
     there, and secrets are taken out once more.
@@ -138,7 +140,9 @@ def row_of(call: LedgerCall, redactor: Redactor) -> dict[str, Any]:
     begun = {} if call.call is None else entry_object(call.call)
     ended = {} if call.done is None else entry_object(call.done)
     told = {"state": call.state} | {key: begun.get(key) for key in _CALL_KEYS} | {"endTs": ended.get("ts")}
-    safe = redactor.value(told | {key: ended.get(key) for key in _DONE_KEYS})
+    records = map(entry_object, call.decisions)
+    decisions = [{key: record[key] for key in _DECISION_KEYS} for record in records]
+    safe = redactor.value(told | {key: ended.get(key) for key in _DONE_KEYS} | {"decisions": decisions})
     return {"id": call.id} | (safe if isinstance(safe, dict) else {})
 
 

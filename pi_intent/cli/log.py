@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from pi_intent.cli.asking import FAILED, OUTCOMES, Asked, nothing_found
+from pi_intent.cli.asking import FAILED, OUTCOMES, WORDS, Asked, nothing_found
 from pi_intent.cli.console import complain, json_text, shown_json
 from pi_intent.cli.noting import AT_ONCE, Notes, left_out, notes_in, notes_json
 from pi_intent.cli.paging import is_drawn, print_lines
@@ -60,6 +60,13 @@ _WHOLE = 16_384  # columns
     help="Only calls where this stands in the intent, rationale, target, outcome, facts or error, as they are shown:"
     " a regular expression, in capitals or not.",
 )
+@click.option("--asked", is_flag=True, help="Only calls that a person was to be asked about before they ran.")
+@click.option(
+    "--decided",
+    type=click.Choice(WORDS),
+    multiple=True,
+    help='Only calls that were asked about and ended so; "waiting": without an answer. Repeatable.',
+)
 @click.option(
     "--limit",
     metavar="N",
@@ -81,6 +88,8 @@ def log(
     failed: bool,
     since: str | None,
     grep: str | None,
+    asked: bool,
+    decided: tuple[str, ...],
     limit: int | None,
     with_notes: bool | None,
     as_json: bool,
@@ -88,11 +97,11 @@ def log(
     """Show what was done in this project, and why: the ledger's calls by session, the newest last.
 
     Each call has its time, the intent as the model stated it (nothing here checks whether it is true), the evidence
-    that the model named, the tool and what it was aimed at, and what came of it. Under the time stands the end of its
-    id: "pi-intent show" tells everything about it. Calls of one message of the model stand together. A "note" says
-    what is doubtful about the words of an intent (docs/notes.md); it is deterministic, and no verdict. A call without
-    an end is "running" while its agent is, and "open" where the process ended under it. What could not be read of the
-    ledger is told on standard error.
+    that the model named, the tool and what it was aimed at, what a person was asked about it and decided, and what
+    came of it. Under the time stands the end of its id: "pi-intent show" tells everything about it. Calls of one
+    message of the model stand together. A "note" says what is doubtful about the words of an intent (docs/notes.md);
+    it is deterministic, and no verdict. A call without an end is "running" while its agent is, and "open" where the
+    process ended under it. What could not be read of the ledger is told on standard error.
 
     Filters combine: a call is shown where all of them fit. Where none does, that is told, and is no failure; a
     session that is not there is one. On a terminal, what is longer than it goes through your PAGER.
@@ -103,6 +112,7 @@ def log(
     {"ledger": FOLDER,
      "calls": [{"id": ID, "state": "running", "open" or "settled",
                 "call": RECORD or null, "done": RECORD or null,
+                "decisions": [RECORD, in order],
                 "notes": [{"kind": KIND, "text": SENTENCE}], with --notes}],
      "problems": [{"path": FILE, "line": NUMBER or null, "text": SENTENCE}]}
 
@@ -112,24 +122,34 @@ def log(
       pi-intent log --failed --since yesterday
       pi-intent log --path src/pay.py --tool edit --tool write
       pi-intent log --session 01J8 --limit 0
+      pi-intent log --decided denied --decided waiting
       pi-intent log --grep "retry|again" --json | jq '.calls[].call.intent'
     """
     for option, values in {"--session": (session,), "--tool": tools, "--path": paths, "--grep": (grep,)}.items():
         if "" in values:
             raise click.UsageError(f"{option} is empty")
     location = find_ledger(Path(), os.environ)
-    asked = Asked(tools=tools, paths=paths, outcomes=outcomes, failed=failed, since=since, grep=grep)
+    question = Asked(
+        tools=tools,
+        paths=paths,
+        outcomes=outcomes,
+        failed=failed,
+        since=since,
+        grep=grep,
+        asked=asked,
+        decided=decided,
+    )
     if failed and outcomes and FAILED.isdisjoint(outcomes):
         raise click.UsageError(f"--failed and --status {outcomes[0]} let no call through together; leave one out")
-    wanted = asked.filter(location.project)  # what cannot be read is told before anything is looked for
+    wanted = question.filter(location.project)  # what cannot be read is told before anything is looked for
     with opened_index(location.root) as index:
         if session is not None:
             session = choose_session(session, index.session_ids(), location.segments)
-            asked, wanted = replace(asked, session=session), replace(wanted, session=session)
+            question, wanted = replace(question, session=session), replace(wanted, session=session)
         if as_json:
             _print_json(location, index, wanted, limit or None, bool(with_notes))
         else:
-            _print(location, index, asked, wanted, SHOWN if limit is None else limit, with_notes)
+            _print(location, index, question, wanted, SHOWN if limit is None else limit, with_notes)
             tell_unread(index.problems(session=session), index.others(), where_all_are="; --json lists all of them")
 
 
@@ -241,10 +261,14 @@ def _write_items(items: Iterable[str]) -> None:
 
 
 def call_json(call: LedgerCall) -> str:
-    """Return a call as JSON text: its state and the ledger's own two records."""
+    """Return a call as JSON text: its state and the ledger's own records."""
     begun = "null" if call.call is None else shown_json(entry_json(call.call))
     ended = "null" if call.done is None else shown_json(entry_json(call.done))
-    return f'{{"id":{json_text(call.id)},"state":{json_text(call.state)},"call":{begun},"done":{ended}}}'
+    decided = ",".join(shown_json(entry_json(entry)) for entry in call.decisions)
+    return (
+        f'{{"id":{json_text(call.id)},"state":{json_text(call.state)},"call":{begun},"done":{ended}'
+        f',"decisions":[{decided}]}}'
+    )
 
 
 def _problem(problem: Problem) -> str:

@@ -108,6 +108,12 @@ SECTIONS: dict[str, tuple[Listed, ...]] = {
             example="pi-intent stats --since 7d",
         ),
         Listed(
+            name="audit",
+            module="pi_intent.cli.audit",
+            summary="Who was asked about what, and what ran without.",
+            example="pi-intent audit --since yesterday",
+        ),
+        Listed(
             name="tail",
             module="pi_intent.cli.tail",
             summary="Watch it happen, from another terminal.",

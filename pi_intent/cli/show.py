@@ -50,19 +50,21 @@ def show(call: str, with_notes: bool | None, as_json: bool) -> None:
     that the host gave it.
 
     It tells what the model said it was for, what literally was to run (of contents and long texts the ledger keeps
-    only the size and a digest), what came of it, which files changed, what it was held to, what there is to doubt
-    about its words (docs/notes.md), where its two records stand in the ledger, and whether the hash of each fits what
-    stands there. What else may have been changed is not looked at: "pi-intent verify" does that. A note on one call
-    needs all of its session, so that a long one is left out unless it is asked for.
+    only the size and a digest), what a person was asked about it and decided, what came of it, which files changed,
+    what it was held to, what there is to doubt about its words (docs/notes.md), where its records stand in the
+    ledger, and whether the hash of each fits what stands there. What else may have been changed is not looked at:
+    "pi-intent verify" does that. A note on one call needs all of its session, so that a long one is left out unless
+    it is asked for.
 
     With --json it is one document:
 
     \b
     {"id": ID, "state": "running", "open" or "settled",
      "call": RECORD or null, "done": RECORD or null,
+     "decisions": [RECORD, in order],
      "notes": [{"kind": KIND, "text": SENTENCE}] or null, not taken,
-     "records": [{"t": "call" or "done", "path": FILE, "line": NUMBER,
-                  "holds": BOOLEAN}],
+     "records": [{"t": "call", "decision" or "done", "path": FILE,
+                  "line": NUMBER, "holds": BOOLEAN}],
      "message": [ID, of all calls of the same message of the model]}
 
     \b

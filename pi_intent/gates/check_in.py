@@ -15,6 +15,7 @@ from pi_intent.gates.configured import Gated
 from pi_intent.gates.declared import Declarations
 from pi_intent.gates.evidence import gather
 from pi_intent.gates.identity import identity
+from pi_intent.gates.kept import Keeping
 from pi_intent.gates.later import Arrived, Asked, Deferred
 from pi_intent.gates.memory import Decided, Memory
 from pi_intent.gates.question import SCOPES, Answer, Asker, AskingStopped, Question
@@ -39,7 +40,8 @@ MOST_PAST = 100
 class CheckIn:
     """The check-ins of one session: what was approved for all of it, and what was decided.
 
-    `digest` makes the digests that stand in the ledger; `turn` lets one question at a time be asked.
+    `digest` makes the digests that stand in the ledger, `keeping` says what else of a question may; `turn` lets one
+    question at a time be asked.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class CheckIn:
         declared: Declarations,
         turn: AbstractAsyncContextManager[object],
         digest: Callable[[bytes], str],
+        keeping: Keeping,
     ) -> None:
         self.decided = memory.decided
         self._texts = texts
@@ -59,6 +62,7 @@ class CheckIn:
         self._declared = declared
         self._turn = turn
         self._digest = digest
+        self._keeping = keeping
         self._granted = memory.granted
 
     async def admit(
@@ -97,7 +101,7 @@ class CheckIn:
                     decision = Decision(
                         call_id=opened.start.call_id,
                         number=number,
-                        reasons=_told(reasons),
+                        reasons=self._keeping.reasons(reasons, arguments),
                         approved=False,
                         by="failure",
                     )
@@ -176,7 +180,7 @@ class CheckIn:
         decision = Decision(
             call_id=start.call_id,
             number=number,
-            reasons=_told(reasons),
+            reasons=self._keeping.reasons(reasons, literal),
             digest=self._digest(key),
         )
         action = literal_action(situation.tool_name, literal)
@@ -212,7 +216,8 @@ class CheckIn:
             raise
         if opened.settled:  # the host ended the call while somebody was asked
             raise self._denied(opened, "stopped", status="cancelled")
-        self._record(opened, action, _answered(decision, answer))
+        shown = self._keeping.shown(question, answer.seen)
+        self._record(opened, action, _answered(decision, answer, shown))
         if not answer.approved:
             raise self._denied(opened, "denied with a note" if answer.note else "denied", note=answer.note or "")
         if _identity(situation, arguments) != key:
@@ -319,11 +324,6 @@ class CheckIn:
         return CallDenied(text)
 
 
-def _told(reasons: tuple[Reason, ...]) -> tuple[str, ...]:
-    """Return reasons as they are recorded."""
-    return tuple(f"{reason.rule}: {reason.text}" if reason.text else reason.rule for reason in reasons)
-
-
 def _checked(answer: Answer) -> Answer:
     """Return an answer that is one. Raises `TypeError` for anything else: it approves nothing."""
     if isinstance(answer, Answer) and isinstance(answer.approved, bool) and answer.scope in SCOPES:
@@ -335,13 +335,13 @@ def _identity(situation: Situation, arguments: JSONObject) -> bytes | None:
     return identity(situation.tool_name, situation.tool_source, situation.cwd, arguments)
 
 
-def _answered(decision: Decision, answer: Answer) -> Decision:
+def _answered(decision: Decision, answer: Answer, shown: str | None = None) -> Decision:
     return decision._replace(
         approved=answer.approved,
         by="person",
         scope=answer.scope if answer.approved else None,
         note=answer.note,
-        shown=answer.shown,
+        shown=shown,
     )
 
 

@@ -49,13 +49,20 @@ class Question(NamedTuple):
     evidence: Evidence | None = None
 
 
+class Seen(NamedTuple):
+    """How much of a question has been on a person's screen: the first so many of all its lines."""
+
+    lines: int
+    of: int
+
+
 class Answer(NamedTuple):
-    """What a person said. `note` is for the model to read; `shown` what was on the screen, as it stood there."""
+    """What a person said. `note` is for the model to read; `seen` is None where it is not known what they saw."""
 
     approved: bool
     scope: Scope = "once"
     note: str | None = None
-    shown: str | None = None
+    seen: Seen | None = None
 
 
 @runtime_checkable

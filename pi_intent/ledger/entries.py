@@ -260,6 +260,31 @@ def reread_done(line: bytes) -> DoneEntry:
     )
 
 
+def reread_decision(line: bytes) -> DecisionEntry:
+    """Return the entry of a line that `parse_entry` took for a decision."""
+    data: dict[str, Any] = to_present(json.loads(line.decode()))
+    if type(data["number"]) is not int or type(data["approved"]) not in (bool, type(None)):
+        entry = parse_entry(line)
+        if isinstance(entry, DecisionEntry):
+            return entry
+    return DecisionEntry(
+        v=1,
+        t="decision",
+        id=data["id"],
+        ts=data["ts"],
+        number=data["number"],
+        reasons=tuple(data["reasons"]),
+        digest=data["digest"],
+        approved=data["approved"],
+        by=data["by"],
+        scope=data["scope"],
+        note=data["note"],
+        shown=data["shown"],
+        prev=data["prev"],
+        hash=data["hash"],
+    )
+
+
 def _older_or_other(line: bytes) -> Entry | str | None:
     try:
         data = json.loads(line.decode("utf-8"))

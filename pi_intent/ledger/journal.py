@@ -17,6 +17,7 @@ from pi_intent.ledger.record import Recorder, SessionInfo, timestamp
 from pi_intent.ledger.segment import Segment
 from pi_intent.protocols import CallContext, Decision, Settlement
 from pi_intent.redaction import Redactor
+from pi_intent.types import JSONObject
 
 _COMMITS_NOTHING = frozenset({"read", "write", "edit"})
 
@@ -98,6 +99,10 @@ class SessionJournal:
     def digester(self) -> Digester:
         """What makes the digests that stand in this ledger."""
         return self._digester
+
+    def kept_arguments(self, arguments: JSONObject) -> JSONObject:
+        """Return the arguments of a call as its record has them: without secrets, contents as size and digest."""
+        return self._recorder.kept_arguments(arguments)
 
     @property
     def path(self) -> Path | None:

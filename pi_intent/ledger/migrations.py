@@ -16,7 +16,14 @@ def _before_imports(record: JSONObject) -> JSONObject:
     return record
 
 
-STEPS: tuple[Step, ...] = (_before_imports,)
+def _before_withholding(record: JSONObject) -> JSONObject:
+    """The end of a call had no flags: no result was withheld."""
+    if (record.get("v"), record.get("t")) == (1, "done") and "flags" not in record:
+        return record | {"flags": []}
+    return record
+
+
+STEPS: tuple[Step, ...] = (_before_imports, _before_withholding)
 """Oldest change first. A step knows the shape that its change ended, and returns every other record as it is."""
 
 

@@ -25,6 +25,7 @@ NAME_LIMIT = 512
 VALUE_LIMIT = 2048
 ARGUMENTS_LIMIT = 16_384
 FILES_LIMIT = 256
+REASONS_LIMIT = 32
 _BRACKETS_LIMIT = 64
 # A secret is recognised as a whole: what lies this close to the end of a piece may be half of one, and is not kept.
 _CUT_MARGIN = 16_384
@@ -241,7 +242,7 @@ class Recorder:
         """Return the record of a question about a call, or of what was decided."""
         note = self._text(decision.note, OUTCOME_LIMIT, withheld)[0]
         shown = self._text(decision.shown, INTENT_LIMIT, withheld)[0]
-        reasons = [self._text(reason, NAME_LIMIT, withheld)[0] for reason in decision.reasons]
+        reasons = [self._text(reason, NAME_LIMIT, withheld)[0] for reason in decision.reasons[:REASONS_LIMIT]]
         approved = "null" if decision.approved is None else _flag(decision.approved)
         return (
             f'{{"v":{VERSION},"t":"decision","id":{self._call_id(decision.call_id)},"ts":"{ts}"'
@@ -249,6 +250,11 @@ class Recorder:
             f',"approved":{approved},"by":{_quoted(decision.by)},"scope":{_quoted(decision.scope)},"note":{note}'
             f',"shown":{shown}}}'
         )
+
+    def kept_arguments(self, args: JSONObject) -> JSONObject:
+        """Return arguments as a record of a call has them."""
+        kept: JSONObject = json.loads(self._arguments(args, withheld=False)[0])
+        return kept
 
     def _text(self, text: str | None, limit: int, withheld: bool = False) -> tuple[str, bool]:
         """Return a text as JSON, and whether it was cut; a cut one ends with the size and digest of the whole."""

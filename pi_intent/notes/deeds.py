@@ -91,7 +91,10 @@ def deeds(simple: Simple, *, moved: bool, downloads: bool) -> list[Effect]:
     if first & INFRASTRUCTURE.get(program, _NONE):
         found.append("infrastructure")
     if program not in _QUOTERS:
-        if any(len(word) >= len(".env") and SECRET.search(word) for word in arguments):
+        # Whether a file is there says nothing of what stands in it.
+        if program not in ("test", "[", "[[") and any(
+            len(word) >= len(".env") and SECRET.search(word) for word in arguments
+        ):
             found.append("secrets")
         if any(len(word) >= len("flushdb") and DATA.search(word) for word in arguments):
             found.append("drop-data")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -32,6 +33,10 @@ _ABSENT = word_set(
 )
 """Words of somebody who knows that a file is not there."""
 
+_CHANGES_TREE = re.compile(
+    r"\bgit\b[^|;&]*\b(?:am|apply|bisect|checkout|cherry-pick|clean|merge|mv|pull|rebase|reset|restore|revert|rm|"
+    r"sparse-checkout|stash|switch|worktree)\b"
+)
 _MOST_NAMES = 50_000
 
 
@@ -51,11 +56,14 @@ class Seen:
     gone: list[Gone] = field(default_factory=list)
     any_name: bool = False
     any_line: bool = False
+    may_remove: bool = False
+    """Whether a call may have removed or moved files that it does not name: then nobody knows what was there."""
 
     def add(self, call: PastCall, action: Action) -> None:
         """Remember a call that is over."""
         if call.status in ("rejected", "denied"):
             return
+        self.may_remove |= _may_remove(action)
         if len(self.named) < _MOST_NAMES:
             for name in action.names:
                 self.named |= {name, name.partition(".")[0]}  # `README` in prose is `README.md`
@@ -94,7 +102,16 @@ class Seen:
 
     def never_touched(self) -> dict[str, Note]:
         """Return the notes on files that are not there and that no call of the session touched, by call."""
+        if self.may_remove:
+            return {}
         return {gone.call: gone.note for gone in self.gone if gone.name not in self.named}
+
+
+def _may_remove(action: Action) -> bool:
+    """Say whether a call may take files away that it does not name: folders, what a pattern fits, another branch."""
+    if action.kind in ("write", "edit"):
+        return False
+    return action.changes or action.effects.runs or bool(_CHANGES_TREE.search((action.command or "")[:4096]))
 
 
 def _note(mention: Mention, why: str) -> Note:

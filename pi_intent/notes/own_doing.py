@@ -118,6 +118,11 @@ _NOTHING = re.compile(
     r"|nothing (?:is|will be|gets?) (?:changed|edited|touched|written))",
     re.IGNORECASE,
 )
+_OF_TESTS = word_set("assert check confirm ensure examine exercise inspect prove test verify")
+_TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|specs?)(?:[/_.-]|$)|conftest", re.IGNORECASE)
+_WHOSE = word_set("chosen given passed provided requested selected specified supplied user's user’s script's users'")
+"""What only somebody who uses the program has or says."""
+
 _DENIALS = word_set("anything no nothing")
 _ONLY = word_set("just only merely simply")
 _GIVEN_LOOK = re.compile(
@@ -161,7 +166,11 @@ def tells_when(words: Words) -> bool:
 def _looks_itself(words: Words, action: Action) -> bool:
     """Say whether a text that begins with a look tells of the agent, and not of what the program shall show."""
     verb, rest = _after_verb(words)
+    if verb in _OF_TESTS and any(_TESTS.search(path) for path in action.paths):
+        return False  # what the test that is written does
     phrase, head, tail = _object(rest)
+    if not _WHOSE.isdisjoint(word.lower() for word in phrase) or _is_of_many(rest):
+        return False
     if not phrase:
         if tail and tail[0].lower() in _QUESTIONS:
             return _asks(verb, tail)
@@ -194,8 +203,16 @@ def _runs_itself(words: Words, action: Action) -> bool:
     phrase, head, tail = _object(rest)
     if not phrase:
         return _ends(tail)
+    if not _WHOSE.isdisjoint(word.lower() for word in phrase) or (tail and tail[0].lower() == "in"):
+        return False  # what the program runs for somebody, and where
     runnable = head.lower() in _RUNNABLE or is_file(head) or phrase[0].lower() in _RUNNABLE
     return runnable and (_ends(tail) or _goes_on(tail))
+
+
+def _is_of_many(rest: list[str]) -> bool:
+    """Say whether something is looked for in all there are, as a program does: `every module for plugins`."""
+    lower = [word.lower() for word in rest[:12]]
+    return not {"all", "every", "each"}.isdisjoint(lower[:4]) and "for" in lower
 
 
 def _after_verb(words: Words) -> tuple[str, list[str]]:

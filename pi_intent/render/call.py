@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from pi_intent.cards import DiffCard, GenericCard, TerminalCard, call_card, card_to_json
-from pi_intent.labels.literal import literal_lines, spelled_out
+from pi_intent.labels.literal import literal_lines, spelled_out, whole_pieces
 from pi_intent.labels.printable import printable, printable_block
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.record import stated_and_true_hash
+from pi_intent.render.asked import asked_facts
 from pi_intent.render.moments import Moments
 from pi_intent.render.timeline import Line, aim, ending, noted, short_id, stated
 from pi_intent.types import JSONObject
@@ -51,9 +52,12 @@ def call_lines(
         yield from _card(begun.tool, begun.args)
         if begun.args_digest is not None:
             yield from _fact("digest", f"{begun.args_digest} (of the literal arguments)")
-        if done is not None and done.ran_args is not None:
-            yield from _section("What really ran, as something else changed it")
-            yield from _card(begun.tool, done.ran_args)
+    if call.decisions:
+        yield from _section("What was asked about it")
+        yield from _asked(call, moments)
+    if begun is not None and done is not None and done.ran_args is not None:
+        yield from _section("What really ran, as something else changed it")
+        yield from _card(begun.tool, done.ran_args)
     if done is not None:
         yield from _section("What came of it")
         yield from _came(done, moments)
@@ -125,6 +129,20 @@ def _came(done: DoneEntry, moments: Moments) -> Iterator[Line]:
             yield from _fact("", f"{file.pre or 'not there'} -> {file.post or 'not known'}")
     if len(done.files) > _MOST_FILES:
         yield from _fact("", f"{len(done.files) - _MOST_FILES} more files; --json has them")
+
+
+def _asked(call: LedgerCall, moments: Moments) -> Iterator[Line]:
+    shown = 0
+    for name, text in asked_facts(call, moments):
+        if name != "|":
+            shown = 0
+            yield from _fact(name, text)
+            continue
+        if not shown:
+            yield Line((("  on the screen", "dim"),), lead=None)
+        for piece in whole_pieces(text, width=_CARD_WIDTH):
+            shown += 1
+            yield Line((("  | ", "dim"), (piece, "")), lead=None)
 
 
 def _card(tool: str, args: JSONObject) -> Iterator[Line]:

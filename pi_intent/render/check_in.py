@@ -59,17 +59,6 @@ def is_ours(line: str) -> bool:
     return not line.startswith(MARKS)
 
 
-def unfolded(lines: Iterable[str]) -> str:
-    """Return lines of a question as one text, without the folds: half a secret looks like none."""
-    whole: list[str] = []
-    for line in lines:
-        if line.startswith(_GOES_ON) and whole:
-            whole[-1] += line.removeprefix(_GOES_ON)
-        else:
-            whole.append(line)
-    return "\n".join(whole)
-
-
 def _action(question: Question, width: int) -> Iterator[str]:
     situation = question.situation
     source = "" if situation.tool_source is None else f" of {_name(situation.tool_source)}"

@@ -41,3 +41,15 @@ class Moments:
 def day(moment: datetime) -> str:
     """Return the day of a moment, with the day of the week."""
     return f"{moment:%a} {moment.date().isoformat()}"
+
+
+def duration(ms: int) -> str:
+    """Return so many milliseconds as people say them."""
+    if ms < 1000:
+        return f"{ms} ms"
+    seconds = ms / 1000
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    if seconds < 3600:
+        return f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return f"{int(seconds // 3600)} h {int(seconds // 60 % 60)} min"

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pi_intent.labels.printable import printable
+from pi_intent.render.moments import duration
 from pi_intent.render.timeline import Line
-from pi_intent.stats import BUCKETS, Share, Stats
+from pi_intent.stats import BUCKETS, Answers, Share, Stats
 
 WIDTH = 80
 _LEAST = 20  # columns, however narrow the screen says it is
@@ -59,6 +60,7 @@ def _screen(stats: Stats, look: _Look) -> Iterator[str]:
     yield from _compliance(stats, look)
     yield from _rejections(stats, look)
     yield from _failures(stats, look)
+    yield from _check_ins(stats, look)
     yield from _notes(stats, look)
     spent = stats.spent
     yield from _title("Spent on saying why", "estimated from the length of the texts")
@@ -101,7 +103,7 @@ def _rejections(stats: Stats, look: _Look) -> Iterator[str]:
     recovery = stats.recovery
     total = sum(recovery.rounds.values()) + recovery.never
     rounds = {f"after {name} round{'' if name == '1' else 's'}": n for name, n in recovery.rounds.items()}
-    yield f"  until the tool was called rightly, {_many(total, 'time')}, {_duration(recovery.ms)} in all"
+    yield f"  until the tool was called rightly, {_many(total, 'time')}, {duration(recovery.ms)} in all"
     yield from _counts({**rounds, "never again": recovery.never}, total, look)
 
 
@@ -119,6 +121,27 @@ def _failures(stats: Stats, look: _Look) -> Iterator[str]:
                 yield f"    {before.failed:5,} {before.ok:5,}  {printable(before.text, width=look.width - 18)}"
     if not found.complete:
         yield "  There were too many different ones to count all of them; later ones are missing."
+
+
+def _check_ins(stats: Stats, look: _Look) -> Iterator[str]:
+    found = stats.check_ins
+    if not found.calls.n:
+        return
+    yield from _title("A person was to be asked", f"{_of(found.calls)} calls")
+    answers = found.answers
+    counts = {"approved": answers.approved, "denied": answers.denied, "waiting": answers.waiting}
+    yield from _counts(counts, answers.asked, look)
+    if found.median_ms is not None:
+        yield f"  half of the {_many(found.answered, 'answer')} came within {duration(found.median_ms)}"
+    for what, by in (("rule", found.rules), ("tool", found.tools)):
+        yield f"  by {what}: asked, approved, denied, waiting"
+        for name, each in [*by.items()][:_MOST]:
+            yield f"    {_name(name, look)} {_figures(each)}"
+        yield from _left_out(len(by))
+
+
+def _figures(answers: Answers) -> str:
+    return " ".join(f"{n:5,}" for n in (answers.asked, answers.approved, answers.denied, answers.waiting))
 
 
 def _notes(stats: Stats, look: _Look) -> Iterator[str]:
@@ -194,15 +217,6 @@ def _of(share: Share) -> str:
     per_cent = 100 * share.n / share.of if share.of else 0.0
     shown = f"{per_cent:.1f}" if 0 < share.n < share.of and (per_cent < 10 or per_cent > 99) else f"{per_cent:.0f}"
     return f"{shown} %, {share.n:,} of {share.of:,}"
-
-
-def _duration(ms: int) -> str:
-    seconds = ms // 1000
-    if seconds < 60:
-        return f"{ms / 1000:.1f} s"
-    return (
-        f"{seconds // 60} min {seconds % 60} s" if seconds < 3600 else f"{seconds // 3600} h {seconds // 60 % 60} min"
-    )
 
 
 def _many(count: int, what: str) -> str:

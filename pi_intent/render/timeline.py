@@ -12,8 +12,9 @@ from pi_intent.contract.rows import target_argument
 from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.calls import UNKNOWN, LedgerCall
-from pi_intent.ledger.entries import CallEntry, DoneEntry
-from pi_intent.render.moments import Moments, day
+from pi_intent.ledger.entries import CallEntry
+from pi_intent.render.asked import asked_line
+from pi_intent.render.moments import Moments, day, duration
 from pi_intent.render.sessions import SessionCalls
 from pi_intent.types import JSONObject, Status
 
@@ -156,8 +157,10 @@ def _call(call: LedgerCall, time: str, label: int) -> Iterator[Line]:
         if rationale := printable(begun.rationale or "", width=label):
             yield _line(f"because: {rationale}")
         yield _line(aim(begun, begun.args), "dim", cut=True)
-        if done is not None and done.ran_args is not None:
-            yield _line(f"ran as: {aim(begun, done.ran_args)}", "dim", cut=True)
+    if asked := asked_line(call):
+        yield _line(*asked)
+    if begun is not None and done is not None and done.ran_args is not None:
+        yield _line(f"ran as: {aim(begun, done.ran_args)}", "dim", cut=True)
     yield ending(call, label)
     if done is None or (done.status == "rejected" and done.codes):
         return
@@ -199,7 +202,8 @@ def ending(call: LedgerCall, label: int) -> Line:
     done = call.done
     if done is None:
         if call.state == "running":
-            return _joined(["▸ running", *flags], "cyan")
+            waits = bool(call.decisions) and call.decisions[-1].approved is None
+            return _joined(["▸ waiting for a person" if waits else "▸ running", *flags], "cyan")
         imported = call.call is not None and "imported" in call.call.flags
         why = "no result stands in the session file" if imported else "the process ended under it"
         return _joined([f"? open: {why}", *flags], "yellow")
@@ -208,14 +212,7 @@ def ending(call: LedgerCall, label: int) -> Line:
         reasons = ", ".join(_words(code) for code in done.codes)
         return _joined([f"{mark} rejected: {reasons}" if reasons else f"{mark} rejected", "nothing ran"], style)
     facts = "" if done.facts is None else printable(done.facts, width=label)
-    return _joined([f"{mark} {done.status}", facts, _duration(done), *flags], style)
-
-
-def _duration(done: DoneEntry) -> str:
-    if done.ms < 1000:
-        return f"{done.ms} ms"
-    seconds = done.ms / 1000
-    return f"{seconds:.1f} s" if seconds < 60 else f"{int(seconds // 60)} min {int(seconds % 60)} s"
+    return _joined([f"{mark} {done.status}", facts, duration(done.ms), *flags], style)
 
 
 def _words(code: str) -> str:

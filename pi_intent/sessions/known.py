@@ -11,6 +11,7 @@ from pathlib import Path
 from pi_intent.errors import LedgerError
 from pi_intent.ids import ulid
 from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry
+from pi_intent.ledger.owners import session_of
 from pi_intent.ledger.reader import Problem, Record, Segment, read_segments
 from pi_intent.sessions.values import Dialect
 
@@ -22,6 +23,9 @@ _EARLIER, _LATER = -2.0, 3600.0
 
 _AFTER_ITS_END = 5.0
 """Seconds from the result of a call to its record, at most: what an agent ends itself is recorded after it."""
+
+
+_LEAST_OF_AN_ID = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +134,24 @@ def known_of(root: Path, session: str, dialect: Dialect) -> Known:
         if since is not None:
             known.live_since = since if known.live_since is None else min(since, known.live_since)
     return known
+
+
+def proxied_calls(root: Path) -> dict[tuple[str, str], str]:
+    """Return the calls that a proxy of MCP has recorded, by the model's own id and the tool, with their ids here.
+
+    Clients tell proxies the id of a call where they can; a number that only counts requests tells no call apart.
+    """
+    found: dict[tuple[str, str], str] = {}
+    for segment in read_segments(root):
+        began = session_of(segment) if isinstance(segment, Segment) else None
+        if not isinstance(segment, Segment) or began is None or began.host != "mcp":
+            continue
+        for item in segment.read():
+            if isinstance(item, Record) and isinstance(item.entry, CallEntry):
+                entry = item.entry
+                if len(entry.tool_call_id) >= _LEAST_OF_AN_ID:
+                    found.setdefault((entry.tool_call_id, entry.tool), entry.id)
+    return found
 
 
 def _live_since(began: SessionEntry | None, dialect: Dialect) -> float | None:

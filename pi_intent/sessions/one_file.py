@@ -154,6 +154,13 @@ class FileImport:
         if found.key in session.ids:
             return
         self._counts.call(found)
+        proxied = None
+        if found.tool_source is not None:
+            proxied = self._target.proxied_as(found.tool_call_id, found.tool)
+        if proxied is not None:  # its result is the proxy's to tell, too
+            session.ids[found.key] = proxied
+            self._counts.recorded += 1
+            return
         self._seq += 1
         when = self._time(found.ts)
         chosen = self._settings.for_tool(found.tool, tool_source=found.tool_source, watched=True, profile="full")

@@ -77,7 +77,9 @@ class SessionCalls:
             recorded = self._recorded_as(call.record, ended)
             if recorded is not None:
                 self.ids[key] = recorded
-                return None
+                # While its recorder lives, the end is that one's to write; one that was killed writes none any more.
+                is_told = recorded in self.known.ended or self.known.live_since is not None
+                return None if is_told else call.begun._replace(call_id=recorded)
             if self._may_be_recorded(call):
                 self._left.append(call)
                 return None

@@ -13,9 +13,10 @@ from pi_intent.ledger.location import LedgerLocation, make_private_folder
 from pi_intent.ledger.record import Recorder, SessionInfo, timestamp
 from pi_intent.ledger.segment import Segment
 from pi_intent.redaction import Redactor
+from pi_intent.sessions.known import proxied_calls
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Target:
     """The ledger that session files are read into. `folders` are the project's, also its other work trees.
 
@@ -30,6 +31,13 @@ class Target:
     clock: Callable[[], float]
     dry_run: bool
     planned: set[str] = field(default_factory=set)
+    _proxied: dict[tuple[str, str], str] | None = field(default=None, init=False)
+
+    def proxied_as(self, tool_call_id: str, tool: str) -> str | None:
+        """Return the id under which a proxy recorded a call of an MCP tool while it happened; None where none did."""
+        if self._proxied is None:
+            self._proxied = proxied_calls(self.location.root)
+        return self._proxied.get((tool_call_id, tool))
 
     def recorder(self, cwd: str) -> Recorder:
         """Return what builds the records of calls that were made in a folder."""

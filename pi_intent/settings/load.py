@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pi_intent.errors import SettingsError
-from pi_intent.settings.files import read_toml
+from pi_intent.settings.files import MAX_BYTES, read_toml
 from pi_intent.settings.layers import KEYS, Layer, merge
 from pi_intent.settings.rules import Settings
 from pi_intent.settings.wording import COMMAND_LINE, ENVIRONMENT, Source, nearest, safe, shown
@@ -36,6 +36,15 @@ class LoadedSettings:
 def project_root(cwd: Path) -> Path:
     """Return the top of the work tree around a folder, or the folder; its `.pi-intent.toml` is the project's."""
     return next((folder for folder in (cwd, *cwd.parents) if os.path.lexists(folder / ".git")), cwd)
+
+
+def mentions(word: bytes, environ: Mapping[str, str]) -> bool:
+    """Say cheaply whether the user's file may hold a setting; a file that cannot be read holds none."""
+    path = _user_file(environ, [])
+    try:
+        return path is not None and word in path.read_bytes()[:MAX_BYTES]
+    except (OSError, ValueError):
+        return False
 
 
 def load_settings(

@@ -55,6 +55,11 @@ class ToolRule:
         pattern = alike(self.pattern).replace("[", "[[]")
         return any(fnmatchcase(alike(name), pattern) for name in names)
 
+    def of_server(self, server: str) -> bool:
+        """Whether the pattern is one of a tool of this server, by the server's name."""
+        named = self.pattern.rpartition("/")[0]
+        return bool(named) and fnmatchcase(alike(server), alike(named).replace("[", "[[]"))
+
     @property
     def specificity(self) -> tuple[bool, int]:
         """Sorts an exact name after every glob, and a longer literal part after a shorter one."""
@@ -82,6 +87,11 @@ class ToolSettings:
     """The kind of artifact that an argument may refer to, by the argument's name."""
     result_limit: int | None = None
     """Bytes of a result that a model may get; None for any number."""
+
+    @property
+    def bounds_results(self) -> bool:
+        """Whether anything is set that withholds or stores results of the tool."""
+        return self.result_limit is not None or bool(self.needs) or bool(self.stores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +140,13 @@ class Settings:
             or bool(self.permissions)
             or any(rule.check_in or rule.override or rule.needs or rule.wants for rule in tables)
         ) and not self.off
+
+    @property
+    def may_bound(self) -> bool:
+        """Whether results of any tool may be withheld or stored."""
+        return self.result_limit is not None or any(
+            rule.result_limit is not None or rule.needs or rule.stores for rule in self.tools
+        )
 
     def for_tool(
         self, tool_name: str, *, tool_source: str | None = None, watched: bool, profile: Profile = "lean"

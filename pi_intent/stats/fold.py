@@ -10,6 +10,7 @@ from functools import partial
 from pi_intent.contract.rows import target_argument
 from pi_intent.notes import KINDS, Note, SessionNotes
 from pi_intent.past import PastCall
+from pi_intent.stats.asked import AskedSoFar
 from pi_intent.stats.recovery import Recoveries
 from pi_intent.stats.values import BUCKETS, Before, Compliance, Failures, Rejections, Share, Spent, Stats, bucket
 from pi_intent.types import Status
@@ -124,6 +125,7 @@ class _Fold:
         self.intent_bytes = self.rationale_bytes = self.with_intent = self.with_rationale = 0
         self.asked, self.places, self.hosts = _Ratio(), _Ratios(), _Ratios()
         self.models: dict[str, _Ratios] = {}
+        self.check_ins = AskedSoFar()
 
     def add(self, call: PastCall, wanted: bool, with_notes: bool) -> None:
         session = self.sessions.get(call.session)
@@ -144,6 +146,7 @@ class _Fold:
         self.rejected_tools.add(tool, rejected)
         self.rejected_models.add(model, rejected)
         self.codes.update(call.codes if rejected else ())
+        self.check_ins.add(call, tool)
         self._ran(call, tool)
         self._notes(call, notes, session, with_notes)
         self._texts(call)
@@ -235,6 +238,7 @@ class _Fold:
                 hosts=self.hosts.shares,
                 lengths=lengths.in_buckets(),
             ),
+            check_ins=self.check_ins.value(),
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from pi_intent.past import PastCall
+from pi_intent.past import PastCall, milliseconds
 from pi_intent.stats.values import ROUNDS, Recovery, rounds_name
 
 
@@ -44,19 +44,3 @@ class Recoveries:
     def value(self) -> Recovery:
         """Return what came of them."""
         return Recovery(rounds={name: self.ended[name] for name in ROUNDS}, never=len(self.open), ms=self.ms)
-
-
-def milliseconds(ts: str) -> int:
-    """Return a time of the ledger, such as `2030-01-31T12:00:00.000Z`, as a number that differences can be made of.
-
-    Returns 0 for anything else.
-    """
-    try:
-        year, month, day = int(ts[:4]), int(ts[5:7]), int(ts[8:10])
-        hour, minute, second, rest = int(ts[11:13]), int(ts[14:16]), int(ts[17:19]), int(ts[20:23] or 0)
-    except ValueError:
-        return 0
-    # The number of a day in a calendar whose year begins in March, so that the leap day is its last one.
-    year, month = (year, month - 3) if month > 2 else (year - 1, month + 9)
-    days = 365 * year + year // 4 - year // 100 + year // 400 + (153 * month + 2) // 5 + day
-    return (((days * 24 + hour) * 60 + minute) * 60 + second) * 1000 + rest

@@ -109,6 +109,34 @@ class Compliance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """Calls that were asked about, by the last word on each; `waiting` have no answer."""
+
+    asked: int
+    approved: int
+    denied: int
+    waiting: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckIns:
+    """Calls that a person was to be asked about, of all calls.
+
+    `by` counts who decided, as the ledger names them; `rules` and `tools` have those that asked most first.
+    `answered` are the questions that a person answered while the call waited, and `median_ms` is how long half of
+    them took at most, rounded to two digits; None where there are none.
+    """
+
+    calls: Share
+    answers: Answers
+    by: dict[str, int] = field(default_factory=dict)
+    rules: dict[str, Answers] = field(default_factory=dict)
+    tools: dict[str, Answers] = field(default_factory=dict)
+    answered: int = 0
+    median_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Stats:
     """The figures of a history. `status` has `open` for calls without an end."""
 
@@ -122,3 +150,4 @@ class Stats:
     noted: Share
     spent: Spent
     compliance: Compliance
+    check_ins: CheckIns

@@ -21,6 +21,7 @@ def loaded_by(code: str) -> set[str]:
     return set(json.loads(done.stdout.splitlines()[-1]))
 
 
+@pytest.mark.one_python
 def test_the_layers_hold():
     # In a process of its own: it sets up logging, and would leave our loggers silent for all tests after it.
     code = "from importlinter import cli; raise SystemExit(cli.lint_imports(no_cache=True))"

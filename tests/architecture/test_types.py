@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from mypy import api
 
 CHECKOUT = Path(__file__).parents[2]
 
 
+@pytest.mark.one_python
 def test_what_a_user_writes_is_typed():
     out, err, code = api.run(
         [

@@ -1,7 +1,7 @@
 """Print what the index of a ledger of 100,000 calls costs, next to `json.loads` of all its lines in the same run.
 
-Run it as a script: `python tests/bench/bench_index.py [CALLS [CALLS_A_SESSION]]`. The floors: making it ≤ 4 ×,
-`log --grep` ≤ 0.2 ×, and no process above 200 MB. It needs /proc.
+Run it as a script: `python tests/bench/bench_index.py [CALLS [CALLS_A_SESSION [ASKED_ONE_IN]]]`. The floors:
+making it ≤ 4 ×, `log --grep` ≤ 0.2 ×, and no process above 200 MB. It needs /proc.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ from pi_intent.ids import ulid
 from pi_intent.ledger.keys import Digester
 from pi_intent.ledger.location import find_ledger, make_private_folder
 from pi_intent.ledger.record import Recorder, SessionInfo, seal, timestamp
-from pi_intent.protocols import CallContext, Settlement
+from pi_intent.protocols import CallContext, Decision, Settlement
 from pi_intent.redaction import Redactor
 from pi_intent.types import JSONObject, Status
 
 CALLS = 100_000
 CALLS_A_SESSION = 250
+ASKED_ONE_IN = 20
 BEGINS = 1_896_091_200.0
 REPEATS = 3
 
@@ -54,8 +55,10 @@ def arguments(random_: random.Random, tool: str, path: str) -> JSONObject:
             return {"path": path, "edits": [{"oldText": "range(5)", "newText": "range(3)"}]}
 
 
-def write_ledger(folder: Path, calls: int, calls_a_session: int = CALLS_A_SESSION) -> int:
-    """Write a ledger through the recorder, and return its bytes."""
+def write_ledger(
+    folder: Path, calls: int, calls_a_session: int = CALLS_A_SESSION, asked_one_in: int = ASKED_ONE_IN
+) -> int:
+    """Write a ledger through the recorder, and return its bytes; a person was asked about one of so many calls."""
     random_ = random.Random(0)
     recorder = Recorder(Redactor(b"k" * 32, {}), Digester(b"k" * 32), project=(str(folder),), cwd=str(folder))
     segments = find_ledger(folder, os.environ).segments
@@ -74,7 +77,8 @@ def write_ledger(folder: Path, calls: int, calls_a_session: int = CALLS_A_SESSIO
         lines = [line]
         for number in range(min(calls_a_session, calls - first)):
             now += 3
-            for record in one_call(random_, recorder, session, number, now):
+            asked = (first + number) % asked_one_in == 0
+            for record in one_call(random_, recorder, session, number, now, asked):
                 line, prev = seal(record, prev)
                 lines.append(line)
         content = b"".join(lines)
@@ -83,7 +87,9 @@ def write_ledger(folder: Path, calls: int, calls_a_session: int = CALLS_A_SESSIO
     return written
 
 
-def one_call(random_: random.Random, recorder: Recorder, session: str, number: int, now: float) -> tuple[str, str]:
+def one_call(
+    random_: random.Random, recorder: Recorder, session: str, number: int, now: float, asked: bool
+) -> tuple[str, ...]:
     tool = random_.choice(("read", "bash", "edit", "write", "read"))
     path = f"src/{random_.choice(('pay', 'shop', 'cart'))}/module_{random_.randrange(400)}.py"
     call_id = ulid(int(now * 1000), random_.randbytes(10))
@@ -119,8 +125,16 @@ def one_call(random_: random.Random, recorder: Recorder, session: str, number: i
     error = None if status == "ok" else f"1 failed, {number} passed"
     context = CallContext(turn=number // 3, policy="require", profile="lean", bytes_in=100)
     settlement = Settlement(status=status, is_error=status != "ok", error=error, bytes_out=96)
+    question = Decision(call_id, 1, ("tier exec", f"deletes: rm -rf {path}"), "hmac:" + "2" * 32)
+    shown = f"{tool}, in /home/me/shop\n$ rm -rf {path}\nAsked because of: tier exec\n> {start.intent}"
+    answer = question._replace(approved=number % 3 > 0, by="person", scope="once", note="No", shown=shown)
     return (
         recorder.call(start, context, ts=timestamp(now), head=hashlib.sha1(session.encode()).hexdigest()),
+        *(
+            recorder.decision(decision, ts=timestamp(now + at), withheld=False)
+            for at, decision in ((0.1, question), (0.9, answer))
+            if asked
+        ),
         recorder.done(end, settlement, ts=timestamp(now + 1), bytes_in=100, withheld=False),
     )
 
@@ -190,11 +204,11 @@ def baseline_seconds(segments: Path) -> float:
 
 def main() -> None:
     sizes = [int(size) for size in sys.argv[1:]]
-    calls, calls_a_session = [*sizes, *(CALLS, CALLS_A_SESSION)[len(sizes) :]]
+    calls, calls_a_session, asked_one_in = [*sizes, *(CALLS, CALLS_A_SESSION, ASKED_ONE_IN)[len(sizes) :]]
     with tempfile.TemporaryDirectory(prefix="bench-index-") as name:
         folder = Path(name)
         subprocess.run(["git", "init", "-q", name], check=True)
-        size = write_ledger(folder, calls, calls_a_session)
+        size = write_ledger(folder, calls, calls_a_session, asked_one_in)
         location = find_ledger(folder, os.environ)
         segments, index = str(location.segments), location.root / "index.sqlite"
         print(f"{calls:,} calls, {size / 1e6:.1f} MB in {len(list(location.segments.iterdir()))} segments")
@@ -220,6 +234,7 @@ def main() -> None:
         show("log --grep, nothing found", *log, "--grep", "no such words", floor=0.2)
         show("log --grep, an expression", *log, "--grep", r"retry loop in src/\w+/module_3\d\.py", floor=0.2)
         show("log --grep, every call", *log, "--grep", "a")
+        show("log --grep, every line by itself", *log, "--grep", r"[^x]\s(?=the)")
         show("log", *log)
         show("log --failed --tool bash", *log, "--failed", "--tool", "bash")
         show("log --path src/pay", *log, "--path", "src/pay")
@@ -229,6 +244,10 @@ def main() -> None:
         show("show CALL", "-m", "pi_intent", "show", last["id"])
         show("log --limit 0", *log, "--limit", "0")
         show("log --limit 0 --notes", *log, "--limit", "0", "--notes")
+        show("log --decided denied --limit 0", *log, "--decided", "denied", "--limit", "0")
+        show("audit", "-m", "pi_intent", "audit")
+        show("audit --md, everything", "-m", "pi_intent", "audit", "--md", "--limit", "0")
+        show("audit --json, everything", "-m", "pi_intent", "audit", "--json")
         show("log --json, everything", *log, "--json")
         baseline = min(baselines)
         print(f"{index.stat().st_size / 1e6:.1f} MB of index")

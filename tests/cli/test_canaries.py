@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_type_hints
-from urllib.parse import quote
 
 import pytest
-from canaries import ACCESS, SHAPES, VALUE, bare, leaks, pem
+from canaries import CANARIES, VALUE, bare, leaks
 from click.testing import CliRunner
 from pydantic.alias_generators import to_camel
 
 from pi_intent.cli.main import commands
 from pi_intent.events import FileChange, OutcomePatch, ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ledger.calls import read_ledger
-from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry
+from pi_intent.ledger.entries import CallEntry, DecisionEntry, DoneEntry, SessionEntry
 from pi_intent.ledger.index import open_index
 from pi_intent.ledger.index.place import index_path
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import LedgerLocation, find_ledger
 from pi_intent.ledger.record import SessionInfo
-from pi_intent.protocols import CallContext, Settlement
+from pi_intent.protocols import CallContext, Decision, Settlement
 
 TEXTS = (str, str | None)
-ENVIRONMENT = {"SERVICE_TOKEN": VALUE}
 DIGEST = "hmac:" + "0" * 32
-OURS = frozenset({"v", "t", "id", "ts", "writer", "prev", "hash", "argsDigest", "head"})
+OURS = frozenset({"v", "t", "id", "ts", "writer", "prev", "hash", "argsDigest", "head", "digest", "by", "scope"})
 """Texts of a record that nobody else has a say in."""
 COMMANDS = (
     ("log", "--limit", "0", "--notes"),
@@ -38,6 +35,9 @@ COMMANDS = (
     ("verify", "--json"),
     ("stats",),
     ("stats", "--json"),
+    ("audit", "--limit", "0"),
+    ("audit", "--md", "--limit", "0"),
+    ("audit", "--json"),
     ("export", "jsonl"),
     ("export", "csv"),
 )
@@ -45,34 +45,6 @@ PURGES = (
     ("purge", "--before", "1d", "--dry-run"),
     ("purge", "--before", "1d", "--dry-run", "--json"),
 )
-
-
-def forms_of(number: int, secret: str) -> Iterator[str]:
-    """How it is met: alone, in a command or quoted, and broken by a line's end; what there is of that takes turns."""
-    yield secret
-    yield (f"curl -H 'X-Api-Key: {secret}' https://h/?q={secret}&b=1", json.dumps({"a": f'"{secret}"\n'}))[number % 2]
-    breaks = (("\n", 2), ("\n", 16), ("\r\n", 9), ("\\\n", 3), ("\\n", 12), ('" + "', -7))
-    for gap, at in (breaks[number % 6], breaks[(number + 3) % 6]):
-        yield f"say '{secret[:at]}{gap}{secret[at:]}'\nand go on"
-
-
-def other_forms() -> Iterator[tuple[str, str]]:
-    """Secrets that are known by where they stand, or that are written in another alphabet."""
-    yield ACCESS, f"PASSWORD={ACCESS} make"
-    yield ACCESS, f"postgres://me:{ACCESS}@db/x"
-    yield ACCESS, json.dumps({"password": ACCESS})
-    for text in (base64.b64encode(VALUE.encode()), base64.urlsafe_b64encode(b"me:" + VALUE.encode())):
-        yield text.decode().rstrip("="), f"curl -d {text.decode()} h"
-    yield quote(VALUE, safe=""), f"curl 'https://h/?t={quote(VALUE, safe='')}'"
-    yield VALUE, "\u200b".join(VALUE)
-    for ending in ("\n", "\r\n", "\\n"):
-        yield pem().partition("\n")[2].partition("\n")[0], f"echo '{pem(ending)}' > k"
-
-
-CANARIES = [
-    *((secret, form) for number, secret in enumerate([*SHAPES.values(), VALUE]) for form in forms_of(number, secret)),
-    *other_forms(),
-]
 
 
 def filled(kind: type, text: str) -> dict[str, Any]:
@@ -106,6 +78,9 @@ def write(location: LedgerLocation, number: int, form: str) -> None:
         "host": "tau",
     }
     journal.opened(ToolExecutionStart(**start), CallContext(turn=1, policy="require", profile="lean", bytes_in=1))
+    asked = filled(Decision, form) | {"call_id": call_id, "number": 1, "reasons": (form, f"secrets: {form}")}
+    for approved in (None, False):
+        journal.decided(Decision(**asked | {"digest": DIGEST, "approved": approved}))
     end = filled(ToolExecutionEnd, form) | {
         "call_id": call_id,
         "seq": 1,
@@ -180,13 +155,15 @@ def test_every_field_of_every_record_had_one(project: Path) -> None:
     reading = read_ledger(find_ledger(project, os.environ).root)
     assert (len(reading.sessions), len(reading.calls)) == (len(CANARIES), len(CANARIES))
     lines = [line for path in project.parent.rglob("*.jsonl") for line in path.read_text().splitlines()]
-    for kind, entry in (("session", SessionEntry), ("call", CallEntry), ("done", DoneEntry)):
+    kinds = {"session": SessionEntry, "call": CallEntry, "done": DoneEntry, "decision": DecisionEntry}
+    for kind, entry in kinds.items():
         records = [json.loads(line) for line in lines if line.startswith(f'{{"v":1,"t":"{kind}"')]
-        assert len(records) == len(CANARIES)
+        assert len(records) == len(CANARIES) * (2 if kind == "decision" else 1)
         reached = {name for record in records for name, value in record.items() if "[redacted:" in json.dumps(value)}
         assert all("[redacted:" in record["id"] for record in records) is (kind != "session")
         texts = {to_camel(name) for name, hint in get_type_hints(entry).items() if hint in TEXTS} - OURS
         if kind == "call":
             texts.remove("host")  # one of a closed set
         assert texts <= reached
-        assert {"call": {"args"}, "done": {"outcomePatch", "files", "ranArgs"}}.get(kind, set()) <= reached
+        more = {"call": {"args"}, "done": {"outcomePatch", "files", "ranArgs"}, "decision": {"reasons"}}
+        assert more.get(kind, set()) <= reached

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from ledger_events import a_start, an_end
+from ledger_events import a_question, a_start, an_end
 
 from pi_intent.cli.main import commands
 from pi_intent.events import FileChange, OutcomePatch
@@ -27,7 +27,7 @@ KEYS = [
     *("id", "state", "session", "host", "agent", "group", "turn", "seq", "parent", "toolCallId", "ts", "tool"),
     *("toolSource", "intent", "intentSource", "rationale", "args", "argsDigest", "policy", "profile", "flags"),
     *("model", "head", "endTs", "status", "isError", "ms", "codes", "outcome", "outcomePatch", "facts", "error"),
-    *("files", "ranArgs", "bytesIn", "bytesOut"),
+    *("files", "ranArgs", "bytesIn", "bytesOut", "decisions"),
 ]
 
 
@@ -145,6 +145,7 @@ def test_a_call_is_one_line_with_all_that_the_ledger_holds_of_it(journal: Sessio
         "ranArgs": {"path": "b.py"},
         "bytesIn": 12,
         "bytesOut": 2,
+        "decisions": [],
     }
     assert told["argsDigest"].startswith("hmac:")
 
@@ -158,6 +159,27 @@ def test_a_call_without_an_end_and_an_end_without_a_call_have_the_same_keys(jour
     assert (ended["state"], ended["tool"], ended["status"]) == ("settled", None, "ok")
     journal.close()
     assert lines()[0]["state"] == "open"
+
+
+def test_a_call_has_what_was_asked_about_it_and_decided(journal: SessionJournal) -> None:
+    start = a_start(call_id="01J80000000000000000000001", seq=1)
+    asked = a_question(start.call_id, reasons=("always",), digest="hmac:" + "0" * 32)
+    secret = "gh" + "p_" + "aB3dE6gH9jK2mN5pQ8rS1tU4vW7xY0zAbC3d"
+    journal.opened(start, CONTEXT)
+    journal.decided(asked)
+    journal.decided(asked._replace(approved=False, by="person", note=f"No, {secret}", shown="bash, in /p"))
+    journal.closed(an_end(call_id=start.call_id, seq=2, status="denied"), Settlement(status="denied", is_error=True))
+    (line,) = lines()
+    same = {"number": 1, "reasons": ["always"], "digest": asked.digest}
+    question, answer = line["decisions"]
+    assert question == same | {"ts": "2030-01-01T00:00:03.000Z"} | dict.fromkeys(
+        ("approved", "by", "scope", "note", "shown")
+    )
+    assert [*answer] == ["ts", "number", "reasons", "digest", "approved", "by", "scope", "note", "shown"]
+    assert (answer["approved"], answer["by"], answer["shown"]) == (False, "person", "bash, in /p")
+    assert answer["note"].startswith("No, [redacted:")
+    (row,) = table(run("csv").stdout_bytes.decode())
+    assert json.loads(row["decisions"]) == [question, answer]
 
 
 def test_calls_come_in_the_order_in_which_they_began(journal: SessionJournal) -> None:

@@ -239,6 +239,7 @@ def test_json_is_one_document_with_the_records_of_the_ledger(project: Path) -> N
             "state": "settled" if call["id"] in ended else "open",
             "call": call,
             "done": ended.get(call["id"]),
+            "decisions": [],
         }
         for call in begun
     ]

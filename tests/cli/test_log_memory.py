@@ -13,8 +13,8 @@ from indexed_ledger import Ledger
 from pi_intent.ledger.location import find_ledger
 
 CALLS = 8_000
-A_FEW = 20.0
-"""MB. The pages that SQLite keeps are 16; the calls here would be 50 or more."""
+A_FEW = 32.0
+"""MB. The pages that SQLite keeps are 16; the calls here, held or put in order in memory, would be 48 or more."""
 
 PEAK = """
 import sys

@@ -13,9 +13,11 @@ from ledger_events import a_start, an_end
 
 from pi_intent.cli import noting
 from pi_intent.cli.main import commands
+from pi_intent.ledger.index import Filter, open_index
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import SessionInfo
+from pi_intent.notes import notes_of
 from pi_intent.protocols import CallContext, Settlement
 
 
@@ -89,6 +91,19 @@ def test_one_call_of_a_long_session_waits_for_its_notes_too(project: Path, monke
     assert told not in run("show", call, "--notes") + run("show", call, "--no-notes")
     assert [json.loads(run("show", call, "--json", *more))["notes"] for more in ([], ["--no-notes"])] == [None, None]
     assert [note["kind"] for note in json.loads(run("show", call, "--json", "--notes"))["notes"]] == ["drift"]
+
+
+def test_the_notes_that_are_kept_packed_are_those_that_were_taken(project: Path) -> None:
+    write(project, [HONEST, DRIFT, ("Run the tests of totals… “again”", "cat a.py"), DRIFT, DRIFT], "s")
+    write(project, [DRIFT], "t")
+    with open_index(find_ledger(project, os.environ).root) as index:
+        taken = {
+            call: notes
+            for session in ("s", "t")
+            for call, notes in notes_of(index.past(Filter(session=session))).items()
+        }
+        assert dict(noting.notes_in(index, ["s", "t"])) == taken
+    assert {note.kind for notes in taken.values() for note in notes} == {"drift", "duplicate", "unfulfilled"}
 
 
 def test_what_a_note_quotes_controls_no_terminal(project: Path) -> None:

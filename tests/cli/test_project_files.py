@@ -141,3 +141,25 @@ def test_a_session_of_another_folder_gets_no_such_note(project: Path, tmp_path: 
     (tmp_path / "src").mkdir()
     write(tmp_path, [SEARCH, {**EDIT, "rationale": "src/new.py:3 sets it"}])
     assert "note:" not in run("log")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf src/gen",
+        "git mv src/old lib/new",
+        "rm src/st*.py",
+        "find src -name '*_pb2.py' -delete",
+        "git ls-files src | xargs rm",
+        "python -c \"import os; os.remove('src/new.py')\"",
+        "git checkout main",
+        "git stash -u",
+        "git clean -fdx",
+        "make clean",
+        "npm run clean",
+    ],
+)
+def test_a_session_that_may_have_removed_it_gets_no_such_note(project: Path, command: str) -> None:
+    removing = {"tool_name": "bash", "args": {"command": command}, "intent": "Leave only what is used"}
+    write(project, [SEARCH, {**EDIT, "rationale": "src/new.py:3 sets it"}, removing])
+    assert "is not there now" not in run("log")

@@ -125,6 +125,7 @@ def test_json_has_the_records_where_they_stand_and_whether_they_hold(project: Pa
         "state": "settled",
         "call": records[1],
         "done": records[2],
+        "decisions": [],
         "notes": [
             {
                 "kind": "unseen-evidence",

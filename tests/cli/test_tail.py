@@ -20,7 +20,7 @@ import pytest
 from rich.console import Console
 
 from pi_intent.cli.tailing.drawing import LabelLines
-from pi_intent.events import ToolExecutionEnd, ToolExecutionStart, event_to_json
+from pi_intent.events import ToolExecutionEnd, ToolExecutionStart, event_to_json, parse_event
 
 SECONDS = 30  # no wait is longer
 CANARY = "hunter2-correct-horse"
@@ -34,7 +34,7 @@ from pi_intent.channel import Channel
 from pi_intent.events import ToolExecutionEnd, ToolExecutionStart, ToolIntentUpdate
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.record import SessionInfo
-from pi_intent.protocols import CallContext, Settlement
+from pi_intent.protocols import CallContext, Decision, Settlement
 
 session, live, kept = sys.argv[1], "live" in sys.argv, "kept" in sys.argv
 info = SessionInfo(session=session, host="tau", agent="main", cwd=os.getcwd(), version="0")
@@ -60,6 +60,9 @@ def begin(number, intent):
     if kept:
         journal.opened(start, CallContext(turn=1, policy="require", profile="lean", bytes_in=1))
     tell(start)
+
+def ask(number, **more):
+    journal.decided(Decision(same(number)["call_id"], 1, ("always",), **more))
 
 def end(number, status="ok", **more):
     failed = status != "ok"
@@ -309,6 +312,26 @@ def test_without_a_channel_it_follows_the_ledger_and_old_calls_do_not_show(desk:
         "outcome": "Ran",
         "status": "ok",
     }
+
+
+def test_without_a_channel_it_tells_what_a_person_is_asked_and_decides(desk: Desk) -> None:
+    agent = desk.agent("s-1", "kept")
+    agent.do("begin(1, 'Look'); ask(1)")
+    tail = desk.tail("--json")
+    assert json.loads(tail.line())["type"] == "tool_execution_start"
+    asked = json.loads(tail.line())
+    assert (asked["type"], asked["request"]) == ("check_in_request", "pytest -q")
+    agent.do("ask(1, approved=False, by='person', note='Not now'); end(1, 'denied')")
+    decided = json.loads(tail.line())
+    assert {name: decided[name] for name in ("type", "approved", "by", "note")} == {
+        "type": "check_in_decision",
+        "approved": False,
+        "by": "person",
+        "note": "Not now",
+    }
+    parsed = [parse_event(json.dumps(event)) for event in (asked, decided)]
+    assert [event.call_id for event in parsed] == [f"{'s-1':0>20}000001"] * 2  # type: ignore[union-attr]
+    assert json.loads(tail.line())["status"] == "denied"
 
 
 def test_only_the_session_that_is_asked_for_shows(desk: Desk) -> None:

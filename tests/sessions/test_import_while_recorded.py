@@ -169,3 +169,31 @@ def test_what_is_written_while_a_file_is_read_is_left_to_the_next_import(tmp_pat
         file.write(as_bytes(*messages))
     assert [item for item in found if isinstance(item, FoundCall)] == []
     assert len([item for item in read_session(path)[1] if isinstance(item, FoundCall)]) == 2
+
+
+def test_the_end_of_a_call_whose_recorder_was_killed_is_taken_in_once(location: LedgerLocation, live: Live) -> None:
+    call = replace(CALL, ts=BEGAN + 4)
+    live.records(call, at=BEGAN + 5, ended=False)
+    file: list[Found] = [HEAD, call, replace(RESULT, ts=BEGAN + 7)]
+    assert told(take(location, file)) == {"calls": 1, "intents": 1, "results": 1, "errors": 1, "recorded": 1}
+    live.journal.close()  # as the end of its process does; it wrote no end
+    again = {"calls": 1, "intents": 1, "results": 1, "errors": 1, "recorded": 1}
+    assert told(take(location, file)) == {**again, "new_ends": 1}
+    assert told(take(location, file)) == again
+    (one,) = calls(location.root)
+    assert (one.call is not None, one.done is not None and one.done.status) == (True, "error")
+    assert_holds(location)
+
+
+def test_a_call_that_a_proxy_recorded_is_not_taken_in_again(location: LedgerLocation) -> None:
+    proxy = Live(location, host="mcp")
+    call = replace(CALL, tool="stock", tool_source="shop", tool_call_id="toolu_01ABCDEF", ts=BEGAN + 4)
+    proxy.records(call, at=BEGAN + 5)
+    proxy.journal.close()
+    other = replace(call, key="k2", tool_call_id="toolu_01ABCDEG", group="g2")
+    own = replace(call, key="k3", tool_source=None, group="g3")  # the agent's own tool of that name
+    file: list[Found] = [replace(HEAD, session="theirs"), call, replace(RESULT, ts=BEGAN + 6), other, own]
+    report = take(location, file)
+    assert (report.recorded, report.new_calls, report.new_ends) == (1, 2, 0)
+    assert take(location, file).new_calls == 0
+    assert [imported for _, imported in kept(location)] == [False, True, True]

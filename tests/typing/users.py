@@ -108,4 +108,7 @@ except CallDenied as denial:
 agent = Agent("test", deps_type=int, capabilities=[Intents[int](policy="require", tools=["read_*"], exempt="search")])
 assert_type(agent.run_sync("go", deps=1).output, str)
 Agent("test", capabilities=[Intents()], toolsets=[IntentToolset(FunctionToolset[object](), ledger=False)])
+Intents(asker=Terminal(), defer=False)
+IntentToolset(FunctionToolset[object](), asker=Terminal())
+Intents(asker=print)  # type: ignore[arg-type]
 Intents(policy="strict")  # type: ignore[arg-type]

@@ -382,7 +382,11 @@ async def test_a_ledger_that_is_not_strict_and_cannot_write_lets_people_decide(d
 # Arguments that cannot be asked about
 
 
-@pytest.mark.parametrize("value", [float("nan"), {1, 2}, b"x", threading.Lock(), {"a": {3: object()}}], ids=str)
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), {1, 2}, b"x", threading.Lock(), {"a": {3: object()}}],
+    ids=["nan", "set", "bytes", "lock", "deep"],
+)
 async def test_arguments_that_json_cannot_hold_cannot_be_approved(desk: GateDesk, value: Any):
     def change(opened: Any) -> None:
         opened.call.arguments["odd"] = value

@@ -9,6 +9,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +18,50 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from indexed_ledger import Ledger, answers
 
-from pi_intent.ledger.calls import read_ledger
-from pi_intent.ledger.entries import CallEntry, DoneEntry
+from pi_intent.ledger.calls import in_order, read_ledger
+from pi_intent.ledger.entries import CallEntry, DecisionEntry, DoneEntry
 from pi_intent.ledger.index import Filter, open_index
 from pi_intent.ledger.index.place import NAME, drop_index
+from pi_intent.ledger.reader import Record, read_segments
+from pi_intent.ledger.reader import Segment as FoundSegment
 from pi_intent.ledger.segment import Segment
-from pi_intent.past import PastCall
+from pi_intent.past import PastCall, PastDecision
 
 
 def truth(root: Path) -> dict[str, Any]:
     """The same from reading everything."""
     reading = read_ledger(root)
+    # Joined on the way, a decision counts where it stands before the end of its call or where an answer was awaited.
+    asked = decisions_in(root)
+    found = [replace(call, decisions=in_order(asked.get(call.id, ()))) for call in reading.calls]
     counts: dict[str, int] = {}
-    for call in reading.calls:
+    for call in found:
         counts[call.session] = counts.get(call.session, 0) + 1
     return {
-        "calls": reading.calls,
+        "calls": found,
         "sessions": reading.sessions,
         "problems": [(problem.path, problem.line, problem.text) for problem in reading.problems],
         "others": reading.others,
-        "past": [past_of(call.call, call.done) for call in reading.calls if call.call is not None],
+        "past": [
+            past_of(call.call, call.done)._replace(decisions=tuple(map(past_decision, call.decisions)))
+            for call in found
+            if call.call is not None
+        ],
         "counts": counts,
     }
+
+
+def decisions_in(root: Path) -> dict[str, list[tuple[str, DecisionEntry]]]:
+    asked: dict[str, list[tuple[str, DecisionEntry]]] = {}
+    for segment in read_segments(root):
+        for item in segment.read() if isinstance(segment, FoundSegment) else ():
+            if isinstance(item, Record) and isinstance(item.entry, DecisionEntry):
+                asked.setdefault(item.entry.id, []).append((segment.path.name, item.entry))
+    return asked
+
+
+def past_decision(entry: DecisionEntry) -> PastDecision:
+    return PastDecision(entry.number, entry.ts, entry.reasons, entry.approved, entry.by)
 
 
 def past_of(call: CallEntry, done: DoneEntry | None) -> PastCall:
@@ -90,7 +113,7 @@ def some_lines(ledger: Ledger, session: str, writer: str, calls: list[str], coun
     """Lines as they may stand in a segment: calls with and without ends, repeated, torn, and of other kinds."""
     chance, lines = ledger.random, [ledger.session(session, writer)]
     for _ in range(count):
-        match chance.randrange(8):
+        match chance.randrange(10):
             case 0 | 1 | 2:
                 calls.append(ledger.id())
                 lines.append(ledger.call(calls[-1], session))
@@ -98,6 +121,8 @@ def some_lines(ledger: Ledger, session: str, writer: str, calls: list[str], coun
                 lines.append(ledger.done(calls[-1] if chance.random() < 0.8 else chance.choice(calls)))
             case 6 if calls:
                 lines.append(ledger.call(chance.choice(calls), session))
+            case 7 | 8 if calls:
+                lines.append(ledger.decision(calls[-1] if chance.random() < 0.8 else chance.choice(calls)))
             case _:
                 lines.append(chance.choice(ODD))
     return lines
@@ -322,7 +347,7 @@ def test_where_no_index_can_be_put_the_answers_are_the_same(there_before: bool, 
     code = """
 import resource, sys
 from pathlib import Path
-from pi_intent.ledger.calls import read_ledger
+from pi_intent.ledger.calls import in_order, read_ledger
 from pi_intent.ledger.index import open_index
 resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # as on a full disk, also for who may write everywhere
 import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
@@ -14,9 +15,18 @@ from indexed_ledger import Ledger, answers
 
 from pi_intent.events import FileChange
 from pi_intent.ledger.calls import read_ledger
-from pi_intent.ledger.entries import CallEntry, DoneEntry, parse_entry, reread_call, reread_done
+from pi_intent.ledger.entries import (
+    CallEntry,
+    DecisionEntry,
+    DoneEntry,
+    parse_entry,
+    reread_call,
+    reread_decision,
+    reread_done,
+)
 from pi_intent.ledger.index import Filter, Stretch, open_index
 from pi_intent.ledger.index.place import NAME
+from pi_intent.ledger.index.rows import call_texts, done_texts
 
 
 def fits(**asked: Any) -> Callable[[Path], list[str]]:
@@ -107,6 +117,69 @@ def test_filters_combine(asked: dict[str, Any], found: str, told: Path) -> None:
     assert fits(**asked)(told) == [letter * 26 for letter in found]
 
 
+EXPRESSIONS = [
+    *("a", "stop after", "look at the parser", "stop after 7", "nothing of the kind", "exit 1", " ", "straße"),
+    *(
+        "o.",
+        "s.o",
+        r"\d\d\d",
+        r"after \d+$",
+        "^look",
+        "^a",
+        r"\bls\b",
+        "[a-c]",
+        r"parser\.?$",
+        "stop|exit",
+        "x*y*",
+        ".*",
+    ),
+    *(
+        r"\s",
+        r"\S\s\S",
+        "[^a]t",
+        "[^x]*",
+        "(?<=p)a",
+        "(?!a)",
+        r"\Alook",
+        r"1\Z",
+        "(?i:EXIT)",
+        r"\W",
+        "[A-Z]",
+        r"k\nb",
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, list[str]]]:
+    """Two thousand records, and the fields of each call: some texts stand in nearly all of them, others in a few."""
+    root = tmp_path_factory.mktemp("crowd")
+    ledger = Ledger(root)
+    ids = [f"{number:026}" for number in range(1000)]
+    lines = [line for name in ids for line in (ledger.call(name, "s"), ledger.done(name))]
+    ledger.path("s", "w").write_bytes(b"".join([ledger.session("s", "w"), *lines]))
+    found = {
+        call.id: (call_texts(call.call) + done_texts(call.done)).split("\n")
+        for call in read_ledger(root).calls
+        if call.call is not None and call.done is not None
+    }
+    return root, found
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_a_search_finds_what_going_through_every_field_finds(
+    expression: str, crowd: tuple[Path, dict[str, list[str]]]
+) -> None:
+    root, fields = crowd
+    search = re.compile(expression, re.IGNORECASE).search
+    expected = [call for call, lines in fields.items() if any(line and search(line) for line in lines)]
+    with open_index(root) as index:
+        wanted = Filter(grep=expression)
+        assert [call.id for call in index.past(wanted)] == expected
+        assert index.counts(replace(wanted, outcomes=frozenset({"open"}))) == {}
+        assert sum(index.counts(replace(wanted, since="2030")).values()) == len(expected)
+
+
 def test_a_call_is_found_by_what_it_may_be_named(told: Path) -> None:
     with open_index(told) as index:
         assert index.named("A" * 26) == ["A" * 26]
@@ -147,12 +220,12 @@ ODD_VALUES = [
 def test_an_entry_that_is_read_again_is_the_one_that_was_checked(tmp_path: Path) -> None:
     ledger = Ledger(tmp_path)
     compared = 0
-    for line in (ledger.call("a", "s"), ledger.done("a")):
+    rereads = {"call": reread_call, "done": reread_done, "decision": reread_decision}
+    for line in (ledger.call("a", "s"), ledger.done("a"), ledger.decision("a"), ledger.decision("a", approved=True)):
         record = json.loads(line)
         for changed in (json.dumps(record | {name: value}).encode() for name in record for value in ODD_VALUES):
             entry = parse_entry(changed)
-            if isinstance(entry, CallEntry | DoneEntry):
-                again = reread_call(changed) if isinstance(entry, CallEntry) else reread_done(changed)
-                assert repr(again) == repr(entry)
+            if isinstance(entry, CallEntry | DoneEntry | DecisionEntry):
+                assert repr(rereads[entry.t](changed)) == repr(entry)
                 compared += 1
     assert compared > 100

@@ -7,19 +7,30 @@ from typing import Any, get_args
 
 import pytest
 from jsonschema import Draft202012Validator
-from ledger_events import a_start, an_end
+from ledger_events import a_question, a_start, an_end
 from ledger_schema import SCHEMA, assert_records_fit, faults_of
 from pydantic.alias_generators import to_camel
 
 from pi_intent.events import FileChange, OutcomePatch
-from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry
+from pi_intent.gates.question import Scope
+from pi_intent.ledger.entries import CallEntry, DecisionEntry, DoneEntry, SessionEntry
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import LedgerLocation
-from pi_intent.ledger.record import FILES_LIMIT, INTENT_LIMIT, NAME_LIMIT, OUTCOME_LIMIT, VALUE_LIMIT, SessionInfo
-from pi_intent.protocols import CallContext, Settlement
+from pi_intent.ledger.reader import LINE_LIMIT
+from pi_intent.ledger.record import (
+    FILES_LIMIT,
+    INTENT_LIMIT,
+    NAME_LIMIT,
+    OUTCOME_LIMIT,
+    REASONS_LIMIT,
+    VALUE_LIMIT,
+    SessionInfo,
+)
+from pi_intent.protocols import CallContext, DecidedBy, Settlement
 from pi_intent.types import STRICTNESS, IntentSource, Profile, Status
 
-KINDS: dict[str, Any] = {"session": SessionEntry, "call": CallEntry, "done": DoneEntry}
+KINDS: dict[str, Any] = {"session": SessionEntry, "call": CallEntry, "done": DoneEntry, "decision": DecisionEntry}
+DIGEST = "hmac:" + "0" * 32
 LONG = "ä\ud800 😀 ghp_0123456789abcdefghijABCDEFGHIJ012345 " * 2000
 
 
@@ -48,6 +59,15 @@ def test_its_words_and_limits_are_ours() -> None:
         [*get_args(IntentSource)],
     )
     assert done["files"]["maxItems"] == FILES_LIMIT + 1
+    decision = properties("decision")
+    assert decision["by"]["enum"] == [*get_args(DecidedBy), None]
+    assert decision["scope"]["enum"] == [*get_args(Scope), None]
+    assert [
+        decision["reasons"]["maxItems"],
+        decision["reasons"]["items"]["maxLength"],
+        decision["note"]["maxLength"],
+        decision["shown"]["maxLength"],
+    ] == [REASONS_LIMIT, NAME_LIMIT, OUTCOME_LIMIT, INTENT_LIMIT]
     assert [
         SCHEMA["$defs"]["name"]["maxLength"],
         SCHEMA["$defs"]["file"]["properties"]["path"]["maxLength"],
@@ -84,6 +104,13 @@ def test_what_is_written_fits_however_little_or_much_there_is(
         )
         context = CallContext(turn=0, policy="omit", profile="full", bytes_in=0, redact_args=redact_args)
         journal.opened(start, context)
+        asked = a_question(start.call_id, reasons=(name,) * (1 if text is None else 300))
+        journal.decided(asked)
+        for by in get_args(DecidedBy):
+            answer = asked._replace(
+                approved=by == "person", by=by, scope="once", note=text, shown=text, digest=DIGEST
+            )
+            journal.decided(answer)
         for status in get_args(Status):
             end = an_end(
                 call_id=start.call_id,
@@ -101,7 +128,9 @@ def test_what_is_written_fits_however_little_or_much_there_is(
     journal.close()
     segments = [*location.segments.iterdir()]
     assert (len(segments), journal.lost) == (1, 0)
-    assert len(segments[0].read_bytes().splitlines()) == 1 + 3 * (1 + len(get_args(Status)))
+    questions = 1 + len(get_args(DecidedBy))
+    assert len(segments[0].read_bytes().splitlines()) == 1 + 3 * (1 + questions + len(get_args(Status)))
+    assert max(map(len, segments[0].read_bytes().splitlines())) < LINE_LIMIT
     assert_records_fit(segments)
 
 
@@ -123,6 +152,7 @@ def test_what_is_no_such_record_does_not_fit() -> None:
         "ranArgs": None,
         "bytesIn": None,
         "bytesOut": 0,
+        "flags": [],
         "prev": "",
         "hash": "0" * 64,
     }
@@ -140,3 +170,37 @@ def test_what_is_no_such_record_does_not_fit() -> None:
     for name in done:
         if name != "t":
             assert faults_of({key: value for key, value in done.items() if key != name}) != []
+
+
+def test_what_is_no_such_decision_does_not_fit() -> None:
+    decision = {
+        "v": 1,
+        "t": "decision",
+        "id": "a",
+        "ts": "2030-01-31T12:00:00.000Z",
+        "number": 1,
+        "reasons": ["deletes: rm -rf build"],
+        "digest": DIGEST,
+        "approved": None,
+        "by": None,
+        "scope": None,
+        "note": None,
+        "shown": None,
+        "prev": "",
+        "hash": "0" * 64,
+    }
+    assert faults_of(decision) == []
+    wrong: list[dict[str, Any]] = [
+        {"number": 0},
+        {"approved": "yes"},
+        {"by": "the model"},
+        {"scope": "ever"},
+        {"digest": "rm -rf build"},
+        {"reasons": ["x"] * (REASONS_LIMIT + 1)},
+        {"note": "x" * (OUTCOME_LIMIT + 1)},
+        {"intent": "To tidy up"},
+    ]
+    assert [len(faults_of(decision | change)) for change in wrong] == [1] * len(wrong)
+    for name in decision:
+        if name != "t":
+            assert faults_of({key: value for key, value in decision.items() if key != name}) != []

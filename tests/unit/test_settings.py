@@ -116,17 +116,11 @@ def test_each_source_overrides_the_ones_before_it_key_by_key(machine: Machine) -
             ),
         ),
         origins={
+            **dict.fromkeys((*KEYS, "off"), "default"),
             "policy": "command line",
             "profile": "PI_INTENT_PROFILE",
             "budget": path,
-            "redact_args": "default",
             "strict": path,
-            "live": "default",
-            "checkpoints": "default",
-            "tracing": "default",
-            "keep": "default",
-            **dict.fromkeys(("check_in", "consent", "unattended", "ask", "permissions", "result_limit"), "default"),
-            "off": "default",
             "tools.bash.policy": path,
             "tools.read.policy": "command line",
         },
@@ -572,7 +566,7 @@ def test_nothing_from_a_file_reaches_a_screen_raw(machine: Machine) -> None:
             r"[tools]" + "\n" + r'"a\u001b[31m" = 5' + "\n" + f'long = "{"x" * 1000}"\n'
         )
     )
-    assert all(sentence.isprintable() and len(sentence) < 300 for sentence in loaded.warnings)
+    assert all(sentence.isprintable() and len(sentence) < 400 for sentence in loaded.warnings)
     assert len(loaded.warnings) == 4
 
 
@@ -581,9 +575,14 @@ def test_nothing_from_a_file_reaches_a_screen_raw(machine: Machine) -> None:
 
 TOP_KEYS = (
     "policy, profile, budget, redact_args, result_limit, strict, live, checkpoints, tracing, keep, ask, consent, "
-    "unattended, check_in, permissions, tools"
+    "unattended, artifacts, check_in, permissions, credentials, tools"
 )
-TOOL_KEYS = "policy, profile, budget, redact_args, result_limit, tier, reason, override, check_in, touches"
+TOOL_KEYS = ", ".join(
+    (
+        *("policy", "profile", "budget", "redact_args", "result_limit", "tier", "reason", "override"),
+        *("check_in", "touches", "needs", "stores", "wants"),
+    )
+)
 KEEP_WORDS = '"forever", or a number of days or weeks such as "90d" or "12w"'
 POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
 

@@ -11,10 +11,19 @@ from typing import Any
 import pytest
 from notes_calls import past_call, past_calls
 
-from pi_intent.past import PastCall
+from pi_intent.past import PastCall, PastDecision, milliseconds, questions, took
 from pi_intent.stats import Share, stats_of
-from pi_intent.stats.recovery import milliseconds
-from pi_intent.stats.values import Before, Compliance, Failures, Recovery, Rejections, Spent, Stats
+from pi_intent.stats.values import (
+    Answers,
+    Before,
+    CheckIns,
+    Compliance,
+    Failures,
+    Recovery,
+    Rejections,
+    Spent,
+    Stats,
+)
 
 NOTHING = Stats(
     calls=0,
@@ -27,6 +36,7 @@ NOTHING = Stats(
     noted=Share(n=0, of=0),
     spent=Spent(intents=0, rationales=0, with_intent=0, with_rationale=0),
     compliance=Compliance(calls=Share(n=0, of=0), places={}, models={}, hosts={}, lengths={}),
+    check_ins=CheckIns(calls=Share(n=0, of=0), answers=Answers(asked=0, approved=0, denied=0, waiting=0)),
 )
 
 NONE_OF_ONE = Share(n=0, of=1)
@@ -93,6 +103,7 @@ def test_the_figures_of_a_history() -> None:
             hosts={"tau": Share(n=3, of=7)},
             lengths={"6-10": Share(n=3, of=7)},
         ),
+        check_ins=CheckIns(calls=Share(n=0, of=9), answers=Answers(asked=0, approved=0, denied=0, waiting=0)),
     )
 
 
@@ -154,3 +165,74 @@ def test_differences_of_times_are_those_of_the_calendar() -> None:
     differences = [milliseconds(text) - milliseconds(stated[0]) for text in stated]
     assert differences == [round((time - moment).total_seconds() * 1000) for time in later]
     assert milliseconds("soon") == milliseconds("") == 0
+
+
+def a_decision(
+    approved: bool | None, second: int, *reasons: str, by: str | None = None, number: int = 1
+) -> PastDecision:
+    return PastDecision(number, f"2026-01-01T00:00:{second:02d}.000Z", reasons or ("tier exec",), approved, by)
+
+
+def test_what_a_person_was_asked_is_counted_by_the_last_word() -> None:
+    bash: dict[str, Any] = {"tool": "bash", "args": {"command": "rm -rf build"}, "intent": "Tidy up the build"}
+    deletes = ("deletes: rm -rf build", "tier exec", "deletes: rm -rf dist")
+    calls = past_calls(
+        {"tool": "read", "args": {"path": "a.py"}, "intent": "See a.py's use"},
+        bash | {"decisions": (a_decision(None, 0, *deletes), a_decision(True, 12, *deletes, by="person"))},
+        bash | {"decisions": (a_decision(True, 20, *deletes, by="grant"),)},
+        bash | {"decisions": (a_decision(False, 21, by="nobody"),)},
+        bash
+        | {
+            "tool_source": "files",
+            "decisions": (
+                a_decision(None, 22),
+                a_decision(True, 24, by="person"),
+                a_decision(None, 25, number=2),
+                a_decision(False, 30, by="person", number=2),
+            ),
+        },
+        bash | {"decisions": (a_decision(None, 40),), "status": None},
+    )
+    assert stats_of(calls).check_ins == CheckIns(
+        calls=Share(n=5, of=6),
+        answers=Answers(asked=5, approved=2, denied=2, waiting=1),
+        by={"person": 2, "grant": 1, "nobody": 1},
+        rules={
+            "tier exec": Answers(asked=5, approved=2, denied=2, waiting=1),
+            "deletes": Answers(asked=2, approved=2, denied=0, waiting=0),
+        },
+        tools={
+            "bash": Answers(asked=4, approved=2, denied=1, waiting=1),
+            "files/bash": Answers(asked=1, approved=0, denied=1, waiting=0),
+        },
+        answered=3,
+        median_ms=5000,
+    )
+
+
+@pytest.mark.parametrize(
+    ("times", "median"), [([], None), ([0], 0), ([7], 7), ([12_345], 12_000), ([1, 2, 900], 2), ([1, 3], 1)]
+)
+def test_half_of_the_answers_took_no_longer(times: list[int], median: int | None) -> None:
+    asked = "2026-01-01T00:00:00.000Z"
+    answers = [f"2026-01-01T00:00:{ms // 1000:02d}.{ms % 1000:03d}Z" for ms in times]
+    calls = past_calls(
+        *(
+            {
+                "tool": "bash",
+                "args": {},
+                "decisions": (PastDecision(1, asked, (), None, None), PastDecision(1, ts, (), True, "person")),
+            }
+            for ts in answers
+        )
+    )
+    assert stats_of(calls).check_ins.median_ms == median
+
+
+def test_a_question_is_told_from_an_answer_that_needed_none() -> None:
+    asked, yes, no = a_decision(None, 5), a_decision(True, 7, by="person"), a_decision(False, 9, by="person")
+    assert questions([]) == []
+    assert questions([yes]) == [(None, yes)]
+    assert questions([asked, yes, asked, no]) == [(asked, yes), (asked, no)]
+    assert questions([asked, asked, yes, no]) == [(asked, None), (asked, yes), (None, no)]
+    assert (took(asked, yes), took(None, yes), took(asked, None), took(yes, asked)) == (2000, None, None, None)

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
 
-from pi_intent.ledger.entries import CallEntry, DoneEntry
+from pi_intent.contract.rows import target_argument
+from pi_intent.ledger.entries import CallEntry, DecisionEntry, DoneEntry
 from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.naming import SUFFIX
 from pi_intent.ledger.reader import Segment, SegmentTail, read_segments
@@ -17,6 +18,7 @@ from pi_intent.ledger.record import timestamp
 from pi_intent.types import Code, Flag
 
 START, END = "tool_execution_start", "tool_execution_end"
+REQUEST, DECISION = "check_in_request", "check_in_decision"
 
 
 class LedgerFollower:
@@ -48,6 +50,8 @@ class LedgerFollower:
                     case CallEntry() if entry.ts >= self._since or entry.id not in ended:
                         self._begun[entry.id] = entry
                         yield path, _line(_start(entry))
+                    case DecisionEntry() if (begun := self._begun.get(entry.id)) is not None:
+                        yield path, _line(_asked(begun, entry))
                     case DoneEntry() if (begun := self._begun.pop(entry.id, None)) is not None:
                         yield path, _line(_end(begun, entry))
                     case _:
@@ -73,6 +77,14 @@ def _start(entry: CallEntry) -> dict[str, Any]:
         "model": entry.model,
         "flags": [flag for flag in entry.flags if flag in get_args(Flag)],
     }
+
+
+def _asked(begun: CallEntry, entry: DecisionEntry) -> dict[str, Any]:
+    if entry.approved is None:
+        target = target_argument(begun.tool, begun.args)
+        return {"type": REQUEST, **_identity(begun), "request": target if isinstance(target, str) else begun.tool}
+    by = entry.by or "nobody"
+    return {"type": DECISION, **_identity(begun), "approved": entry.approved, "by": by, "note": entry.note}
 
 
 def _end(begun: CallEntry, entry: DoneEntry) -> dict[str, Any]:

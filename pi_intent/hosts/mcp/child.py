@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 
 # Waits until the proxy is gone, however it went, and then ends what is left of the server. It looks ten times a
 # second whether anything is, because the number of a group that is gone may be given to another one.
@@ -30,11 +31,16 @@ CANNOT_START, NOT_FOUND = 126, 127
 class Child:
     """The server's process group. Its standard error, environment and working directory are ours."""
 
-    def __init__(self, command: Sequence[str]) -> None:
-        """Start the server. Raises `OSError`."""
+    def __init__(self, command: Sequence[str], given: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Start the server, with these variables besides ours. Raises `OSError`."""
         # A group of its own: it can be ended whole, with what `npx` and the like have started in it.
         self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, process_group=0, bufsize=0
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            process_group=0,
+            bufsize=0,
+            env={**os.environ, **given} if given else None,
         )
         assert self.process.stdin is not None
         assert self.process.stdout is not None

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from pi_intent.hosts.mcp.requests import Asked
 from pi_intent.hosts.mcp.results import settlement_of, task_id, task_status, unfinished
+from pi_intent.hosts.mcp.wire import same_json
 from pi_intent.pipeline import OpenCall
 from pi_intent.protocols import Settlement
 from pi_intent.types import JSONObject
@@ -52,9 +53,28 @@ class Ends:
     def resumed(self, tool_name: str, params: dict[str, Any], arguments: JSONObject) -> OpenCall | None:
         """Return the call that is sent again: the same tool, state and arguments. It counts once."""
         for index, one in enumerate(self._waiting):
-            if one[:2] == (tool_name, params.get("requestState")) and one.opened.call.arguments == arguments:
+            if one[:2] != (tool_name, params.get("requestState")):
+                continue
+            if same_json(one.opened.call.arguments, arguments):
                 return self._waiting.pop(index).opened
         return None
+
+    def opened(self, asked: Asked) -> OpenCall | None:
+        """Return the call whose result the answer to a request is; None where it is none."""
+        match asked.kind:
+            case "call":
+                return asked.opened
+            case "task result":
+                return self._tasks.get(asked.detail) if isinstance(asked.detail, str) else None
+            case _:
+                return None
+
+    def withheld(self, asked: Asked, settlement: Settlement) -> list[_Afterwards]:
+        """End the call whose result is withheld."""
+        opened = self.opened(asked)
+        if asked.kind == "task result":
+            return self._end(asked.detail, settlement)
+        return [] if opened is None else [lambda: opened.settle(settlement)]
 
     def answered(self, asked: Asked, message: dict[str, Any]) -> list[_Afterwards]:
         """Take the answer to a request of the client's."""

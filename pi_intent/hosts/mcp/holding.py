@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import CallDenied, LedgerError
-from pi_intent.gates.question import Answer, Asker, Question
+from pi_intent.gates.question import Answer, Asker, Question, Seen
 from pi_intent.gating import Gates, Session, gated_by
 from pi_intent.hosts.mcp import questions
 from pi_intent.hosts.mcp.answers import is_of_results
@@ -21,10 +22,10 @@ from pi_intent.hosts.mcp.requests import same_id
 from pi_intent.hosts.mcp.sent import SentCall
 from pi_intent.hosts.mcp.tools import KnownTool
 from pi_intent.hosts.mcp.turn import Turn, Waiting
-from pi_intent.hosts.mcp.wire import holds_repeated
+from pi_intent.hosts.mcp.wire import Unreadable, holds_repeated, read_line, same_json
 from pi_intent.pipeline import OpenCall, failure
 from pi_intent.protocols import Settlement
-from pi_intent.render.check_in import question_lines, unfolded
+from pi_intent.render.check_in import question_lines
 from pi_intent.settings import Settings
 
 
@@ -40,7 +41,7 @@ class ClientAsker(Asker):
 
     async def ask(self, question: Question) -> Answer:
         lines = question_lines(question, width=questions.WIDTH)
-        return questions.answer_of(await ForAnswer("\n".join(lines)), unfolded(lines))
+        return questions.answer_of(await ForAnswer("\n".join(lines)), Seen(len(lines), len(lines)))
 
 
 class Held:
@@ -99,20 +100,21 @@ class Holding:
         """Note what a client can do, from the parameters of its handshake."""
         self._shows_forms = questions.shows_forms(params.get("capabilities") if isinstance(params, dict) else None)
 
-    def admit(self, opened: OpenCall, tool: KnownTool, sent: SentCall) -> bool:
-        """Say whether a call may run now; it is held up otherwise. Raises `CallDenied` or `LedgerError`, settled."""
-        if gated_by(self._settings, tool.settings).is_open:
-            return True
-        arguments = opened.call.arguments
-        if _is_ambiguous(tool, sent.params.get("arguments")):
+    def admit(self, opened: OpenCall, tool: KnownTool, sent: SentCall) -> SentCall | None:
+        """Return what the server gets of a call that may run now; None for one that is held up.
+
+        Raises `CallDenied` or `LedgerError`, and then the call is settled.
+        """
+        is_open = gated_by(self._settings, tool.settings).is_open
+        if not is_open and _is_ambiguous(tool, sent.params.get("arguments")):
             why = self._texts.consent["unreadable"].format(tool=tool.name)
             opened.settle(failure("denied", why))
             raise CallDenied(why)
         admission = self._gates.admit(
             opened,
-            arguments,
+            opened.call.arguments,
             settings=self._settings,
-            chosen=tool.settings,
+            chosen=replace(tool.settings, needs=()),  # the server has them since it started
             asker=ClientAsker() if self._can_ask(sent) else None,
             parameters=tool.parameters,
         )
@@ -120,10 +122,10 @@ class Holding:
         outcome = self._moved(held, None)
         if outcome is None:
             self._held.append(held)
-            return False
+            return None
         if outcome.kind == "refuse":
             raise CallDenied(outcome.why)
-        return True
+        return held.sent
 
     def is_own(self, name: object) -> bool:
         """Whether an id, or the state of a call that is sent again, is of a question of ours; also of a past one."""
@@ -134,9 +136,10 @@ class Holding:
         held = self._find(message.get("id"))
         if held is None or held.is_answered:
             return []
-        if "error" in message:
-            self._tell(f"the client could not ask about a call of {held.tool.name}: {_said(message['error'])}")
-        return self._went_on(held, message.get("result"))
+        if "error" not in message:
+            return self._went_on(held, _unambiguous(message).get("result"))
+        self._tell(f"the client could not ask about a call of {held.tool.name}: {_said(message['error'])}")
+        return self._went_on(held, None)
 
     def sent_again(self, sent: SentCall, arguments: dict[str, Any] | None) -> list[Outcome] | None:
         """Take a call that is sent again with the answer; None where it is to be read as a new one.
@@ -147,12 +150,12 @@ class Holding:
         held = self._find(sent.params.get("requestState"))
         if held is None or not held.is_answered:
             return None
-        if arguments is None or (held.tool.name, held.opened.call.arguments) != (sent.params["name"], arguments):
+        is_same = held.tool.name == sent.params["name"] and same_json(held.opened.call.arguments, arguments)
+        if not is_same:
             self._call_off(held, CANCELLED)
             return None
         held.sent, held.is_answered = sent, False
-        responses = sent.params.get("inputResponses")
-        return self._went_on(held, responses.get(questions.KEY) if isinstance(responses, dict) else None)
+        return self._went_on(held, _unambiguous(sent.params.get("inputResponses")).get(questions.KEY))
 
     def first_answers(self, state: object) -> dict[str, str]:
         """Return the answers to the server that a call held which was answered with this state."""
@@ -162,7 +165,9 @@ class Holding:
     def cancelled(self, request_id: object) -> list[Outcome]:
         """The client has called a request off."""
         found = [held for held in self._held if same_id(held.sent.message.get("id"), request_id) and held.sent.has_id]
-        return [outcome for held in found for outcome in self._called_off(held, CANCELLED)]
+        for held in found:
+            self._call_off(held, CANCELLED)
+        return [*(Outcome(held, "forget") for held in found), *self._next()]
 
     def hang_up(self) -> list[Outcome]:
         """The client or the server has gone: nobody is asked any more, and what waits has ended."""
@@ -211,7 +216,8 @@ class Holding:
         self._turn.driven = held
         try:
             wanted = held.coroutine.send(value)
-        except StopIteration:
+        except StopIteration as over:
+            held.sent = held.sent.redeemed(held.opened.call.arguments, over.value.arguments)
             return Outcome(held, "run")
         except (CallDenied, LedgerError) as error:
             return Outcome(held, "refuse", str(error))
@@ -239,10 +245,6 @@ class Holding:
         if len(answered) >= MOST_WAITING:
             self._call_off(answered[0], INTERRUPTED)
 
-    def _called_off(self, held: Held, settlement: Settlement) -> list[Outcome]:
-        self._call_off(held, settlement)
-        return [Outcome(held, "forget"), *self._next()]
-
     def _call_off(self, held: Held, settlement: Settlement) -> None:
         """End a call that waits; the decision on it is that there is none."""
         self._held.remove(held)
@@ -258,9 +260,17 @@ class Holding:
 
 def _is_ambiguous(tool: KnownTool, arguments: object) -> bool:
     """Whether a server may read other arguments than a person would be shown."""
-    if isinstance(arguments, str) and tool.carries != "nothing":
-        return False  # read and, where something is cut out of it, written anew
+    try:
+        while isinstance(arguments, str) and tool.carries != "nothing":  # an object that was sent as a text
+            _, arguments = read_line(arguments.encode("utf-8", "surrogatepass"))
+    except Unreadable:
+        return True
     return arguments is not None and (not isinstance(arguments, dict) or holds_repeated(arguments))
+
+
+def _unambiguous(answers: object) -> dict[str, Any]:
+    """Return an object that everybody reads alike; in the place of any other an empty one."""
+    return answers if isinstance(answers, dict) and not holds_repeated(answers) else {}
 
 
 def _said(error: object) -> str:

@@ -35,6 +35,7 @@ from pi_intent.hosts.mcp.wire import Cut, Unreadable
 from pi_intent.pipeline import OpenCall
 
 if TYPE_CHECKING:
+    from pi_intent.hosts.mcp.bounding import Bounds
     from pi_intent.hosts.mcp.holding import Holding, Outcome
 
 _NOT_PASSED_ON = "pi-intent did not pass this on"
@@ -53,7 +54,8 @@ class Proxy:
 
     `to_client` and `to_server` take whole lines; `tell` shows a person a sentence; `on_hello` is told once, by the
     first request, who the client says it is; `own_id` begins the ids of our own requests and is used by nobody else;
-    `clock` gives monotonic seconds; `holding` holds calls up that a person must approve, None where nobody is asked.
+    `clock` gives monotonic seconds; `holding` holds calls up that a person must approve, None where nobody is asked;
+    `bounds` withholds and stores results, None where nothing is set.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Proxy:
         own_id: str,
         clock: Callable[[], float],
         holding: Holding | None = None,
+        bounds: Bounds | None = None,
     ) -> None:
         self._tools = tools
         self._calls = calls
@@ -82,7 +85,12 @@ class Proxy:
         self._ends = Ends()
         self._unlisted = Unlisted(tools=tools, requests=self._requests, send=to_server, own_id=own_id, clock=clock)
         self._replies = Replies(
-            tools=tools, calls=calls, requests=self._requests, ends=self._ends, unlisted=self._unlisted
+            tools=tools,
+            calls=calls,
+            requests=self._requests,
+            ends=self._ends,
+            unlisted=self._unlisted,
+            bounds=bounds,
         )
 
     @property
@@ -247,18 +255,19 @@ class Proxy:
         else:
             opened = self._resumed(tool, params)
         if opened is None:
-            opened = self._opened(tool, sent, call_id)
+            opened, sent = self._opened(tool, sent, call_id)
         if sent.has_id:
             self._expect(message["id"], Asked("call", opened))
             self._calls.expect(opened)
         return sent.cuts
 
-    def _opened(self, tool: KnownTool, sent: SentCall, call_id: str) -> OpenCall:
-        """Return a call that goes on. Raises `_Refused` for one that does not, or not yet."""
+    def _opened(self, tool: KnownTool, sent: SentCall, call_id: str) -> tuple[OpenCall, SentCall]:
+        """Return a call that goes on, and what goes on of it. Raises `_Refused` for one that does not, or not yet."""
         try:
             opened = self._calls.open(tool, sent.params.get("arguments"), call_id)
-            if self._holding is None or self._holding.admit(opened, tool, sent):
-                return opened
+            admitted = sent if self._holding is None else self._holding.admit(opened, tool, sent)
+            if admitted is not None:
+                return opened, admitted
         except (IntentRejected, CallDenied, LedgerError) as error:
             raise self._refusal(sent.text, sent.start, sent.message, str(error)) from error
         if not is_of_results(sent.params):  # otherwise it may never be sent again

@@ -7,11 +7,11 @@ not know that, and newer ones take what has none for a form.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeGuard
+from typing import Any
 
 from pi_intent.errors import PiIntentError
-from pi_intent.gates.question import Answer
-from pi_intent.hosts.mcp.wire import Repeated, dumped
+from pi_intent.gates.question import Answer, Seen
+from pi_intent.hosts.mcp.wire import dumped
 
 DENY = "deny"
 ONCE = "approve once"
@@ -68,19 +68,17 @@ def withdrawal(question_id: str) -> bytes:
     return _line({"method": "notifications/cancelled", "params": params})
 
 
-def answer_of(result: object, shown: str) -> Answer:
+def answer_of(result: object, seen: Seen) -> Answer:
     """Return what a person answered. Raises `UnusableAnswer`."""
-    if not _is_plain(result):
-        raise UnusableAnswer("the answer is no object")
-    match result.get("action"):
-        case "decline" | "cancel":
-            return Answer(False, shown=shown)
-        case "accept" if _is_plain(content := result.get("content")):
-            decision, note = content.get("decision"), content.get("note")
+    match result:
+        case {"action": "decline" | "cancel"}:
+            return Answer(False, seen=seen)
+        case {"action": "accept", "content": {"decision": decision, **content}}:
             if decision in (ONCE, SESSION):
-                return Answer(True, "session" if decision == SESSION else "once", shown=shown)
+                return Answer(True, "session" if decision == SESSION else "once", seen=seen)
             if decision == DENY:
-                return Answer(False, note=(note.strip() or None) if isinstance(note, str) else None, shown=shown)
+                note = content.get("note")
+                return Answer(False, note=(note.strip() or None) if isinstance(note, str) else None, seen=seen)
     raise UnusableAnswer("the answer says neither yes nor no")
 
 
@@ -90,8 +88,3 @@ def _params(message: str) -> dict[str, Any]:
 
 def _line(message: dict[str, Any]) -> bytes:
     return dumped({"jsonrpc": "2.0", **message}).encode("ascii") + b"\n"
-
-
-def _is_plain(value: object) -> TypeGuard[dict[str, Any]]:
-    """Whether a value is an object in which no key stands twice, so that everybody reads the same in it."""
-    return isinstance(value, dict) and not isinstance(value, Repeated)

@@ -16,10 +16,11 @@ from pi_intent.ids import ulid
 from pi_intent.ledger.absent import NoLedger, could_not_be_opened, then
 from pi_intent.pipeline import Pipeline
 from pi_intent.sinks import PROCESS, FanOut
-from pi_intent.types import Host
+from pi_intent.types import Host, JSONObject
 
 if TYPE_CHECKING:
-    from pi_intent.gates.artifacts import Store
+    from pi_intent.gates.artifacts import Artifact
+    from pi_intent.ledger.artifacts import ArtifactStore
     from pi_intent.ledger.journal import SessionJournal
     from pi_intent.ledger.keys import Digester
     from pi_intent.redaction import Redactor
@@ -50,8 +51,10 @@ class Recording:
         self._strict = strict
         self._tell = tell
         self.host: Host = "mcp"
-        self.artifacts: Store | None = None
-        """What tools have stored: nothing, as calls are passed on in the client's own words."""
+        self._artifacts: ArtifactStore | None = None
+        self._given: Redactor | None = None
+        """What knows the credentials that the server was given."""
+        self._secrets: set[str] = set()
         self.cwd = Path("/")
         with suppress(OSError):  # it is gone
             self.cwd = Path(os.getcwd())
@@ -100,10 +103,48 @@ class Recording:
             self._digester = Digester(os.urandom(32)) if self._journal is None else self._journal.digester
         return self._digester.digest(data)
 
+    @property
+    def artifacts(self) -> ArtifactStore | None:
+        """What tools have stored in this session; None where nothing is recorded, and so nothing stored."""
+        if self._artifacts is None and self._journal is not None and self._journal.path is not None:
+            from pi_intent.ledger.artifacts import ArtifactStore
+
+            self._artifacts = ArtifactStore(self._journal.location.root, self._journal.path)
+        return self._artifacts
+
+    def store(self, artifact: Artifact, tool_name: str) -> None:
+        """Keep what a tool says is to be stored, for later calls of this session; say where that cannot be done."""
+        store = self.artifacts
+        problem = "this session has no ledger" if store is None else None
+        if self.holds_given(artifact.text):
+            problem = "it holds a credential"
+        if problem is not None:
+            self.tell_once(f"what {tool_name} wanted to store was not stored: {problem}")
+        elif store is not None and (told := store.put(artifact.kind, artifact.text, tool_name)) is not None:
+            self.tell_once(told)
+
     def learn(self, secrets: Iterable[str]) -> None:
         """Keep these texts out of the ledger from now on."""
+        from pi_intent.redaction import Redactor
+
+        if self._given is None:
+            self._given = Redactor(os.urandom(32))
+        self._secrets.update(secrets)
+        self._given.learn(self._secrets)
         if self._journal is not None:
-            self._journal.learn(tuple(secrets))
+            self._journal.learn(self._secrets)
+
+    def holds_given(self, text: str) -> bool:
+        """Say whether a text holds a credential that the server was given, in whatever form it is written."""
+        return self._given is not None and self._given.holds_known(text)
+
+    def redacted(self, text: str) -> str:
+        """Return a text without its secrets, as the ledger may hold it."""
+        return text if self._journal is None else self._journal.redactor.text(text)
+
+    def kept_arguments(self, arguments: JSONObject) -> JSONObject | None:
+        """Return the arguments of a call as the ledger has them; None where nothing is recorded."""
+        return None if self._journal is None else self._journal.kept_arguments(arguments)
 
     def tell_once(self, message: str) -> None:
         """Show a person a sentence that they have not been shown."""
@@ -122,6 +163,8 @@ class Recording:
     def close(self) -> None:
         """End what is still open as interrupted, and give the ledger back."""
         self.pipeline.settle_all("interrupted")
+        if self._artifacts is not None:
+            self._artifacts.close()
         if self._journal is not None:
             self._journal.close()
         if self._tracing is not None:
@@ -131,6 +174,8 @@ class Recording:
     def _find(self, client: str | None) -> None:
         try:
             self._journal = self._found(client)
+            if self._secrets:
+                self._journal.learn(self._secrets)
         except Exception as error:  # a boundary: whatever is wrong with the ledger, the session goes on
             self._reason = could_not_be_opened(error)
             self._tell(f"{self._reason}; {then(self._strict)}")

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pi_intent.hosts.mcp import wire
+from pi_intent.hosts.mcp.answers import INTERNAL_ERROR, error_answer
 from pi_intent.hosts.mcp.calls import Calls
 from pi_intent.hosts.mcp.ends import Ends
 from pi_intent.hosts.mcp.lists import learn_page
-from pi_intent.hosts.mcp.requests import Requests
+from pi_intent.hosts.mcp.requests import Asked, Requests
+from pi_intent.hosts.mcp.results import unfinished
 from pi_intent.hosts.mcp.tools import Tools
 from pi_intent.hosts.mcp.unlisted import Unlisted
 from pi_intent.hosts.mcp.wire import Cut, Unreadable
+
+if TYPE_CHECKING:
+    from pi_intent.hosts.mcp.bounding import Bounded, Bounds
 
 type Afterwards = Callable[[], None]
 """What is to be done when a line is on its way to the client, who need not wait for it."""
@@ -25,7 +30,17 @@ class _Own(Exception):
 class Replies:
     """The server's side of a session."""
 
-    def __init__(self, *, tools: Tools, calls: Calls, requests: Requests, ends: Ends, unlisted: Unlisted) -> None:
+    def __init__(
+        self,
+        *,
+        tools: Tools,
+        calls: Calls,
+        requests: Requests,
+        ends: Ends,
+        unlisted: Unlisted,
+        bounds: Bounds | None = None,
+    ) -> None:
+        self._bounds = bounds
         self._tools = tools
         self._calls = calls
         self._requests = requests
@@ -71,6 +86,12 @@ class Replies:
             return line, []
         if asked.opened is not None:
             self._calls.answered(asked.opened)
+        opened = self._ends.opened(asked)
+        if self._bounds is not None and opened is not None:
+            told = self._bounds.unreadable(line, opened.start.tool_name)
+            if told is not None:
+                answer = error_answer(wire.dumped(request_id), INTERNAL_ERROR, told.text)
+                return f"{answer}\n".encode(), self._ends.withheld(asked, told.settlement)
         return line, self._ends.answered(asked, {"result": None})
 
     def _said(self, text: str, start: int, message: dict[str, Any]) -> tuple[list[Cut], list[Afterwards]]:
@@ -95,4 +116,14 @@ class Replies:
             raise _Own
         if asked.kind == "list":
             return learn_page(self._tools, text, start, message, asked.detail), []
+        bounded = self._bounded(text, start, message, asked)
+        if bounded is not None:
+            return bounded.cuts, self._ends.withheld(asked, bounded.settlement)
         return [], self._ends.answered(asked, message)
+
+    def _bounded(self, text: str, start: int, message: dict[str, Any], asked: Asked) -> Bounded | None:
+        """Return what is to come back in place of the result of a call; None for the result itself."""
+        opened = self._ends.opened(asked)
+        if self._bounds is None or opened is None or unfinished(message.get("result")) is not None:
+            return None
+        return self._bounds.answer(text, start, message, opened.start.tool_name)

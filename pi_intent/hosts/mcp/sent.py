@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from pi_intent.hosts.mcp import wire
 from pi_intent.hosts.mcp.wire import Cut
+from pi_intent.types import JSONObject
 
 _ANSWERS = ("inputResponses", "requestState")
 """The parameters of a call that is sent again with answers."""
@@ -63,6 +64,25 @@ class SentCall(NamedTuple):
         ]
         gone = wire.without(self.text, at, tuple(name for name in _ANSWERS if name not in answers))
         return self._replace(cuts=sorted((*self.cuts, *instead, *gone)), first_answers=answers)
+
+    def redeemed(self, before: JSONObject, after: JSONObject) -> SentCall:
+        """Return the call with the texts of `after` in the place of the references of `before`."""
+        changed = {name: text for name, text in after.items() if before.get(name) is not text}
+        if not changed:
+            return self
+        at = wire.value_at(self.text, self.start, "params", "arguments")
+        if at is None:
+            return self
+        if not isinstance(self.params.get("arguments"), dict):  # arguments that were sent as a text
+            begin, end = wire.span(self.text, at)
+            others = [cut for cut in self.cuts if not begin <= cut.start < end]
+            return self._replace(cuts=sorted((*others, Cut(begin, end, wire.dumped(after)))))
+        instead = [
+            Cut(value, end, wire.dumped(changed[key]))
+            for key, _, value, end in wire.members(self.text, at)
+            if key in changed
+        ]
+        return self._replace(cuts=sorted((*self.cuts, *instead)))
 
     @property
     def _params_at(self) -> int:

@@ -266,6 +266,14 @@ def holds_repeated(value: Any) -> bool:
     return False
 
 
+def same_json(one: Any, other: Any) -> bool:
+    """Whether two values are one as JSON, in whatever order their keys stand: 1, 1.0 and true are three."""
+    try:
+        return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    except (RecursionError, ValueError):  # nobody can tell
+        return False
+
+
 def _skip(text: str, at: int) -> int:
     while text[at] in _SPACE:
         at += 1

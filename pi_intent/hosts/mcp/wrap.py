@@ -15,6 +15,7 @@ from pi_intent.hosts.mcp.child import CANNOT_START, NOT_FOUND, Child
 from pi_intent.hosts.mcp.options import WrapOptions, server_name
 
 if TYPE_CHECKING:
+    from pi_intent.hosts.mcp.bounding import Bounds
     from pi_intent.hosts.mcp.holding import Holding
     from pi_intent.hosts.mcp.policy import ServerPolicy
     from pi_intent.hosts.mcp.pump import Pump
@@ -30,12 +31,13 @@ def wrap(options: WrapOptions, environ: Mapping[str, str]) -> NoReturn:
             os.open(os.devnull, os.O_RDWR)
     if environ.get("PI_INTENT", "").strip().lower() == "off":
         _become(options.command)
+    given = _given(options, environ)
     try:
-        child = Child(options.command)  # first: the rest is loaded while the server starts
+        child = Child(options.command, given)  # first: the rest is loaded while the server starts
     except OSError as error:
         _cannot_start(options.command[0], error)
     _without_openssl()
-    pump, recording = _put_together(options, environ, child)
+    pump, recording = _put_together(options, environ, child, given)
     try:
         pump.run()
     except Exception as error:  # a boundary: the server must not be left behind, nor the calls
@@ -52,7 +54,26 @@ def _without_openssl() -> None:
         sys.modules.setdefault("_hashlib", None)  # type: ignore[arg-type]  # "there is none", as imports read it
 
 
-def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child) -> tuple[Pump, Recording]:
+def _given(options: WrapOptions, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the credentials that the server needs, by variable. Ends the program where one cannot be had."""
+    from pi_intent.settings.load import mentions
+
+    if not mentions(b"needs", environ):  # most do not: then the server starts at once
+        return {}
+    from pi_intent.errors import CredentialError
+    from pi_intent.hosts.mcp.needing import given_to
+
+    server = options.server or server_name(options.command)
+    try:
+        return given_to(server, environ)
+    except CredentialError as error:
+        tell(f"{server} was not started: {error}")
+        sys.exit(CANNOT_START)
+
+
+def _put_together(
+    options: WrapOptions, environ: Mapping[str, str], child: Child, given: Mapping[str, str]
+) -> tuple[Pump, Recording]:
     from pi_intent.descriptions import model_texts
     from pi_intent.hosts.mcp.calls import Calls
     from pi_intent.hosts.mcp.policy import ServerPolicy
@@ -65,6 +86,8 @@ def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child
     server = options.server or server_name(options.command)
     policy = ServerPolicy(options, server, environ, tell=tell)
     recording = Recording(texts=texts, environ=environ, strict=policy.strict, tell=tell, traced=policy.traced)
+    if given:
+        recording.learn(given.values())
     pump = Pump(child, on_idle=recording.sync)
     pump.proxy = Proxy(
         tools=Tools(
@@ -83,14 +106,28 @@ def _put_together(options: WrapOptions, environ: Mapping[str, str], child: Child
         own_id=f"pi-intent-{os.urandom(6).hex()}-",
         clock=time.monotonic,
         holding=_holding(policy, recording, pump),
+        bounds=_bounds(policy, recording),
     )
     return pump, recording
+
+
+def _bounds(policy: ServerPolicy, recording: Recording) -> Bounds | None:
+    """Return what bounds the results of calls; None, and nothing loaded, where nothing is set."""
+    if not policy.settings.may_bound:
+        return None
+    from pi_intent.hosts.mcp.bounding import Bounds
+
+    return Bounds(recording, recording.pipeline.texts, policy.settings_for)
 
 
 def _holding(policy: ServerPolicy, recording: Recording, pump: Pump) -> Holding | None:
     """Return what holds calls up until a person has seen them; None, and nothing loaded, where nobody is asked."""
     if not policy.settings.can_ask:
         return None
+    from pi_intent.settings.parsing import missing_parser
+
+    if (problem := missing_parser(policy.settings)) is not None:
+        tell(problem)
     from pi_intent.hosts.mcp.holding import Holding
 
     return Holding(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio.to_thread
 from pydantic_ai import RunContext, ToolDenied
 from pydantic_ai.exceptions import ApprovalRequired, SkipToolExecution, ToolFailed
-from pydantic_ai.messages import ModelMessage, ToolCallPart
+from pydantic_ai.messages import ModelMessage
 from pydantic_core import to_jsonable_python
 
 from pi_intent.contract.read_call import read_call
@@ -18,7 +18,7 @@ from pi_intent.gates.check_in import literal_action
 from pi_intent.gates.identity import identity
 from pi_intent.gates.later import Arrived, Asked, Deferred
 from pi_intent.gates.question import Answer, Asker, Question, Scope
-from pi_intent.gating import Gates
+from pi_intent.gating import Admitted, Gates
 from pi_intent.hosts.pydantic_ai.deferring import can_defer
 from pi_intent.hosts.pydantic_ai.earlier import earlier_calls, sent_in
 from pi_intent.hosts.pydantic_ai.held import METADATA, HeldCall
@@ -30,12 +30,21 @@ from pi_intent.protocols import DecidedBy, Decision, Settlement
 from pi_intent.types import IntentCall, JSONObject
 
 if TYPE_CHECKING:
+    from pi_intent.gates.credentials import Credential
     from pi_intent.hosts.pydantic_ai.reading import Reader
     from pi_intent.hosts.pydantic_ai.run import IntentRun
     from pi_intent.ledger.entries import DecisionEntry
 
 BY: DecidedBy = "application"
 """Who answers what was deferred: the program decides, whoever stands behind it."""
+
+_MOST_REASONS = 32
+
+
+async def _fetched(needed: tuple[Credential, ...]) -> dict[str, str]:
+    from pi_intent.credentials import fetch
+
+    return await anyio.to_thread.run_sync(fetch, needed)
 
 
 class RunGates:
@@ -49,37 +58,43 @@ class RunGates:
             inside=None if run.parent is None else run.parent.start.session_id,
             earlier=lambda: earlier_calls(messages, session_id, self._read),
         )
-        self._gates = Gates(run.runtime, session.turns.here, memory=session.memory)
+        self._gates = Gates(run.runtime, session.turns.here, _fetched, memory=session.memory)
 
     def note(self, held: HeldCall, given: dict[str, Any]) -> None:
         """Note what a tool made of the arguments of a call, to see whether hooks change it."""
-        held.validated, held.admitted = jsonable(given), False
+        held.validated, held.admitted = repr(jsonable(given)), False
 
-    async def admit(self, ctx: RunContext[Any], reader: Reader, held: HeldCall, given: dict[str, Any]) -> None:
-        """Return when a call's tool may run with what it is given, the last thing before it does.
+    async def admit(
+        self, ctx: RunContext[Any], reader: Reader, held: HeldCall, given: dict[str, Any]
+    ) -> Admitted | None:
+        """Return when a call's tool may run with what it is given, the last thing before it does, and what with.
 
         Raises `SkipToolExecution` where it may not, `ApprovalRequired` where somebody must decide first, and
         `ToolFailed` where a strict ledger vetoes it.
         """
         now = jsonable(given)
-        if held.admitted and now == held.validated:  # by a toolset of ours around this one
-            return
+        is_same = repr(now) == held.validated  # as text: True and 1 are equal
+        if held.admitted and is_same:  # by a toolset of ours around this one
+            return None
         literal, arrived = held.literal, self._arrived(ctx, reader, held)
-        if now != held.validated:  # hooks have changed the arguments meanwhile
+        if not is_same:  # hooks have changed the arguments meanwhile
             literal = now
             held.ran_with(literal)
             arrived = arrived and arrived._replace(original=None)  # and not who answered
         asking = self._asking(ctx, reader)
         try:
-            await self._ask(held, reader, literal, asking, arrived)
+            admitted = await self._ask(held, reader, literal, asking, arrived)
         except Deferred:
             raise ApprovalRequired from None
         except CallDenied as denial:
             # As `ToolDenied` it is what it is for pydantic-ai, too, and takes none of the tool's retries.
             raise SkipToolExecution(ToolDenied(str(denial))) from denial
-        held.admitted, held.validated = True, now
+        held.admitted, held.validated = True, repr(now)
         if asking is not None and asking.approved:
             ctx.tool_call_approved = True  # what the tool would ask for itself has been asked
+        if admitted.arguments is not literal:
+            held.ran_with(admitted.arguments)
+        return admitted
 
     async def join(self, ctx: RunContext[Any], held: HeldCall) -> None:
         """Have one question asked about a call that others defer. Raises `ToolFailed` where it must not go on."""
@@ -95,11 +110,11 @@ class RunGates:
 
     async def _ask(
         self, held: HeldCall, reader: Reader, literal: JSONObject, asking: Asking | None, arrived: Arrived | None
-    ) -> None:
+    ) -> Admitted:
         await self._run.start()  # the ledger's key makes the digests
         held.said = held.pending = None
         try:
-            await self._gates.admit(
+            return await self._gates.admit(
                 held.opened,
                 literal,
                 settings=self._run.settings,
@@ -132,7 +147,6 @@ class RunGates:
         which somebody is asked. Raises as `Pipeline.open` does.
         """
         sent = sent_in(ctx.messages, request.tool_call_id)
-        request = request._replace(policy="optional")
         if sent is not None and sent.tool_name == request.tool_name:
             request = request._replace(arguments=sent.args or {})
         key, action = self._name(request)
@@ -141,10 +155,10 @@ class RunGates:
         if waiting is not None:
             held = self._held(request._replace(call_id=waiting.id), ctx.run_step, begun=True)
             asked = Asked(action, _question(waiting), key)
-        elif not known and key is not None and _handed(ctx).get("arguments") == self._arguments(request):
+        elif not known and key is not None and _is_about(_handed(ctx), key):
             held = self._held(request, ctx.run_step)
             digest = self._run.runtime.digest(key)
-            asked = Asked(action, Decision(held.opened.start.call_id, 1, _texts(_handed(ctx)), digest), key)
+            asked = Asked(action, Decision(held.opened.start.call_id, 1, _reasons(_handed(ctx)), digest), key)
         held = held or self._held(request, ctx.run_step)
         held.pending = asked
         return held
@@ -187,7 +201,8 @@ class RunGates:
             return None
         scope: Scope = "session" if _handed(ctx).get("scope") == "session" else "once"
         sent = sent_in(ctx.messages, ctx.tool_call_id)
-        call = None if sent is None else self._read(sent, reader.tool.tool_def.parameters_json_schema)
+        schema = reader.tool.tool_def.parameters_json_schema
+        call = None if sent is None else self._read(sent.tool_name, sent.args or {}, schema)
         original = None if call is None or call.arguments == held.literal else call.arguments
         return Arrived(held.pending, Answer(True, scope), BY, original)
 
@@ -201,21 +216,18 @@ class RunGates:
         return Asking(own)
 
     def _name(self, request: CallRequest) -> tuple[bytes | None, str]:
-        arguments, name = self._arguments(request), request.tool_name
-        key = identity(name, request.tool_source, str(self._run.runtime.cwd), arguments)
-        return key, literal_action(name, arguments)
+        """Return what makes a call this one, None where that cannot be told, and its literal action."""
+        call = self._read(request.tool_name, request.arguments, request.parameters)
+        if call is None:
+            return None, request.tool_name
+        cwd = str(self._run.runtime.cwd)
+        key = identity(request.tool_name, request.tool_source, cwd, call.arguments)
+        return key, literal_action(request.tool_name, call.arguments)
 
-    def _arguments(self, request: CallRequest) -> JSONObject:
-        part = ToolCallPart(request.tool_name, request.arguments)  # type: ignore[arg-type]
-        call = self._read(part, request.parameters)
-        return {} if call is None else call.arguments
-
-    def _read(self, part: ToolCallPart, parameters: Mapping[str, Any] | None = None) -> IntentCall | None:
+    def _read(self, name: str, arguments: object, parameters: Mapping[str, Any] | None = None) -> IntentCall | None:
         texts = self._run.pipeline.texts
         try:
-            return read_call(
-                part.tool_name, part.args or {}, texts=texts, policy="optional", parameters=parameters, replaces=()
-            )
+            return read_call(name, arguments, texts=texts, policy="optional", parameters=parameters, replaces=())
         except IntentRejected:
             return None
 
@@ -255,9 +267,15 @@ def _handed(ctx: RunContext[Any]) -> Mapping[str, Any]:
     return handed if isinstance(handed, Mapping) else {}
 
 
-def _texts(handed: Mapping[str, Any]) -> tuple[str, ...]:
+def _is_about(handed: Mapping[str, Any], key: bytes) -> bool:
+    """Say whether what is handed back is the question on exactly this call."""
+    tool, source, cwd, arguments = (handed.get(name) for name in ("tool", "source", "cwd", "arguments"))
+    return isinstance(arguments, dict) and identity(str(tool), source, str(cwd), arguments) == key
+
+
+def _reasons(handed: Mapping[str, Any]) -> tuple[str, ...]:
     reasons = handed.get("reasons")
-    return tuple(text for text in reasons if isinstance(text, str)) if isinstance(reasons, list | tuple) else ()
+    return tuple(map(str, reasons))[:_MOST_REASONS] if isinstance(reasons, list | tuple) else ()
 
 
 def _question(waiting: DecisionEntry) -> Decision:

@@ -13,9 +13,12 @@ from pi_intent.types import IntentCall
 
 
 def earlier_calls(
-    messages: Sequence[ModelMessage], session_id: str, read: Callable[[ToolCallPart], IntentCall | None]
+    messages: Sequence[ModelMessage], session_id: str, read: Callable[[str, object], IntentCall | None]
 ) -> list[PastCall]:
-    """Return the last calls of a history that were answered; `read` takes the intent out, None where it cannot."""
+    """Return the last calls of a history that were answered.
+
+    `read` takes the intent out of a tool's arguments; None where it cannot.
+    """
     answers = {
         part.tool_call_id: part
         for message in messages
@@ -31,7 +34,7 @@ def earlier_calls(
         turn += 1
         for part in message.tool_calls:
             answer = answers.get(part.tool_call_id)
-            call = read(part) if answer is not None else None
+            call = read(part.tool_name, part.args or {}) if answer is not None else None
             if answer is not None and call is not None:
                 found.append(_past(part, call, answer, session_id, turn, message.model_name))
     return found[-KEPT:]

@@ -35,7 +35,7 @@ class HeldCall:
     person's consent that the tool wants. `ran_args` are what the tool got, where that is not what the model sent.
 
     Of the gates: `reader` read the call last, with the arguments that are `literal`, and `validated` is what the tool
-    made of them, as plain JSON; `pending` is a question of ours that waits, and `said` what whoever answers it finds
+    made of them, as text; `pending` is a question of ours that waits, and `said` what whoever answers it finds
     beside the call; `admitted` says that the gates have let it through.
     """
 
@@ -65,7 +65,7 @@ class HeldCall:
         self.ran_args: JSONObject | None = None
         self.reader: Reader | None = None
         self.literal: JSONObject = opened.call.arguments
-        self.validated: JSONObject | None = None
+        self.validated: str | None = None
         self.pending: Asked | None = None
         self.said: JSONObject | None = None
         self.admitted = False
@@ -91,9 +91,9 @@ class HeldCall:
             self.opened.decide(approved=True, by=BY)
 
     def ran_with(self, arguments: JSONObject) -> None:
-        """Note that the tool gets other arguments than the model sent."""
-        if arguments != self.opened.call.arguments:
-            self.ran_args = arguments
+        """Note what the tool gets, if that is not what the model sent."""
+        self.ran_args = None if arguments == self.opened.call.arguments else arguments
+        if self.ran_args is not None:
             self.opened.update(arguments)
 
     def answered(self, denied: bool, settlement: Settlement) -> None:

@@ -23,7 +23,7 @@ from pi_intent.hosts.pydantic_ai.options import Options, tell_once
 from pi_intent.hosts.pydantic_ai.results import answered, raised, returned
 from pi_intent.hosts.pydantic_ai.retries import FreeRefusals
 from pi_intent.hosts.pydantic_ai.streaming import Labels
-from pi_intent.pipeline import CallRequest, OpenCall
+from pi_intent.pipeline import CallRequest, OpenCall, failure
 from pi_intent.protocols import Settlement
 from pi_intent.runtime import SessionRuntime, new_id
 from pi_intent.settings import Settings
@@ -31,6 +31,8 @@ from pi_intent.types import JSONObject, Policy, Profile, Status
 
 if TYPE_CHECKING:
     from pi_intent.gates.later import Asked
+    from pi_intent.gating import Admitted
+    from pi_intent.hosts.pydantic_ai.ceiling import Ceiling
     from pi_intent.hosts.pydantic_ai.check_in import RunGates
     from pi_intent.hosts.pydantic_ai.reading import Reader
 
@@ -141,11 +143,11 @@ class IntentRun:
         gates = self.gates
         if ctx.tool_call_approved:  # somebody has decided on it already, in a process that knew of it
             request = request._replace(policy="optional")
-            if gates is not None:
-                return self._resume(ctx, await gates.reopen(ctx, request), request)
         rounds = self.pipeline.rounds.upcoming(request.tool_name, request.group_id)
         request = request._replace(call_id=self.labels.take(request.tool_name, request.tool_call_id))
         try:
+            if ctx.tool_call_approved and gates is not None:
+                return self._resume(ctx, await gates.reopen(ctx, request), request)
             opened = self.pipeline.open(request)
         except IntentRejected as refusal:
             # What cannot be read pydantic-ai would refuse and count itself, and no budget of ours bounds it.
@@ -182,7 +184,10 @@ class IntentRun:
         """What holds calls of the run up, made when it is first asked for; idle gates are not even loaded."""
         if self._gates is None and self._is_gated:
             from pi_intent.hosts.pydantic_ai.check_in import RunGates
+            from pi_intent.settings.parsing import missing_parser
 
+            if (problem := missing_parser(self.settings)) is not None:
+                tell_once(problem)
             self._gates = RunGates(self, self._messages)
         return self._gates
 
@@ -199,16 +204,21 @@ class IntentRun:
         if (gates := self.gates) is not None:
             gates.note(held, given)
 
-    async def admit(self, ctx: RunContext[Any], reader: Reader, given: dict[str, Any]) -> None:
-        """Return when a call's tool may run. Raises as `RunGates.admit` does."""
+    async def admit(self, ctx: RunContext[Any], reader: Reader, given: dict[str, Any]) -> Admitted | None:
+        """Return when a call's tool may run, and with what; None for what it is given. Raises as `RunGates.admit`."""
         held = self.held.get(ctx.tool_call_id or "")
-        if held is not None and (gates := self.gates) is not None:
-            await gates.admit(ctx, reader, held, given)
+        if held is None or (gates := self.gates) is None:
+            return None
+        return await gates.admit(ctx, reader, held, given)
 
     async def hold(self, ctx: RunContext[Any], held: HeldCall, deferral: ApprovalRequired | CallDeferred) -> None:
         """Let a call wait that was deferred, and tell whoever decides on it what it is for."""
-        if (gates := self.gates) is not None:
-            await gates.join(ctx, held)
+        try:
+            if (gates := self.gates) is not None:
+                await gates.join(ctx, held)
+        except BaseException as error:  # also the cancellation of whatever loop we run on
+            held.settle(raised(error) if isinstance(error, Exception) else failure("cancelled", "cancelled"))
+            raise
         held.defer(deferral)
 
     def answered(self, held: HeldCall, asked: Asked, *, approved: bool, note: str | None) -> None:
@@ -233,8 +243,12 @@ class IntentRun:
             held.settle(returned(skipped.result))
             raise
         except Exception as error:
-            held.settle(raised(error))
-            raise
+            ceiling = self._ceiling(held)
+            told, settlement = (error, raised(error)) if ceiling is None else ceiling.error(error, raised(error))
+            held.settle(settlement)
+            if told is error:
+                raise
+            raise ToolFailed(str(told)) from None
         except (KeyboardInterrupt, SystemExit, GeneratorExit):
             held.settle(Settlement(status="interrupted", is_error=True))
             raise
@@ -244,8 +258,21 @@ class IntentRun:
         finally:
             RUNNING.reset(token)
             held.running = False
-        held.settle(returned(result))
-        return result
+        ceiling = self._ceiling(held)
+        if ceiling is None:
+            held.settle(returned(result))
+            return result
+        bounded, settlement = ceiling.result(result, returned(result))
+        held.settle(settlement)
+        return bounded  # type: ignore[return-value]  # a sentence in place of what must not come back
+
+    def _ceiling(self, held: HeldCall) -> Ceiling | None:
+        """Return what bounds the result of a call; None where nothing does."""
+        if held.reader is None or not held.reader.chosen.bounds_results:
+            return None
+        from pi_intent.hosts.pydantic_ai.ceiling import Ceiling
+
+        return Ceiling(self.runtime, held.opened.start.tool_name, held.reader.chosen)
 
     async def settle_answered(self, messages: list[ModelMessage]) -> None:
         """Settle the calls that others have answered, as the newest messages of the history tell; once an answer."""

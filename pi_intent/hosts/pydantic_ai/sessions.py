@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 from pi_intent.gates.memory import Memory
 from pi_intent.past import PastCall
 
-MOST_SESSIONS = 256
+MOST_SESSIONS = 128
 """That are remembered; one that is forgotten has no more calls that were approved for all of it."""
 
 

@@ -14,6 +14,7 @@ from pydantic_ai.toolsets import AbstractToolset, ToolsetTool, WrapperToolset
 from pi_intent.contract.inject import inject_intent
 from pi_intent.descriptions import model_texts
 from pi_intent.errors import InjectionSkipped
+from pi_intent.gates.credentials import GIVEN
 from pi_intent.gates.question import Asker
 from pi_intent.hosts.pydantic_ai.options import Chosen, Options, tell_once
 from pi_intent.hosts.pydantic_ai.reading import Reader, UnreadArguments
@@ -130,8 +131,16 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
         tool: ToolsetTool[AgentDepsT],
         reader: Reader,
     ) -> Any:
-        await reader.run.admit(ctx, reader, tool_args)
-        return await super().call_tool(name, tool_args, ctx, tool)
+        admitted = await reader.run.admit(ctx, reader, tool_args)
+        if admitted is None:
+            return await super().call_tool(name, tool_args, ctx, tool)
+        wanted = {argument for argument, _ in reader.chosen.wants}
+        redeemed = {argument: text for argument, text in admitted.arguments.items() if argument in wanted}
+        token = GIVEN.set(admitted.given)
+        try:
+            return await super().call_tool(name, {**tool_args, **redeemed}, ctx, tool)
+        finally:
+            GIVEN.reset(token)
 
 
 def _with_intent(

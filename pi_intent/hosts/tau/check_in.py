@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import anyio.to_thread
 
 from pi_intent.contract.rows import replaced_fields
-from pi_intent.gates.question import Answer, Asker, AskingStopped, Question
+from pi_intent.gates.question import Answer, Asker, AskingStopped, Question, Seen
 from pi_intent.gating import Admitted, Gates
-from pi_intent.render.check_in import action_length, pages, question_lines, unfolded
+from pi_intent.render.check_in import action_length, pages, question_lines
 
 if TYPE_CHECKING:
     from tau_agent.tools import ToolCancellationToken
@@ -107,11 +107,10 @@ class TauAsker(Asker):
                 [_DENY, _ONCE, _SESSION, _NOTE],
                 approving=_APPROVING,
             )
-        shown = unfolded(seen)
         if choice in _APPROVING:
-            return Answer(True, "session" if choice == _SESSION else "once", shown=shown)
+            return Answer(True, "session" if choice == _SESSION else "once", seen=seen)
         note = await self._note() if choice == _NOTE else None
-        return Answer(False, note=note, shown=shown)
+        return Answer(False, note=note, seen=seen)
 
     async def _note(self) -> str | None:
         try:
@@ -131,7 +130,7 @@ class TauAsker(Asker):
             if isinstance(screen, ExtensionInputScreen):
                 screen.dismiss(None)
 
-    async def _ask_in_pages(self, lines: list[str]) -> tuple[str | None, list[str]]:
+    async def _ask_in_pages(self, lines: list[str]) -> tuple[str | None, Seen]:
         """Show the question page by page; it can be approved on the last one."""
         ui = self._extension.tau.context.ui
         parts = pages(lines, PAGE)
@@ -140,5 +139,5 @@ class TauAsker(Asker):
             options = [_DENY, _ONCE, _SESSION, _NOTE] if last else [_DENY, _MORE, _NOTE]
             choice = await ui.select("\n".join(part), options)
             if choice != _MORE:
-                return choice, lines[: number * PAGE]
-        return None, lines
+                return choice, Seen(min(number * PAGE, len(lines)), len(lines))
+        return None, Seen(len(lines), len(lines))

@@ -10,6 +10,7 @@ from pi_intent.hosts.tau.extension import TauExtension
 from pi_intent.hosts.tau.rows import target_lines
 from pi_intent.hosts.tau.screen import refresh_sign, sign_text
 from pi_intent.hosts.tau.session import PastCall
+from pi_intent.labels.literal import literal_lines
 from pi_intent.labels.printable import printable
 from pi_intent.types import Policy
 
@@ -24,7 +25,8 @@ MEANING = {
     "adaptive": "a call without an intent is refused for a few rounds, and then runs",
     "off": "a call without an intent runs; the model is still asked for one",
 }
-USAGE = "/intent [require|adaptive|off]"
+USAGE = "/intent [require|adaptive|off|checkins]"
+MOST_DECIDED = 20
 
 
 def register_command(extension: TauExtension) -> None:
@@ -34,6 +36,8 @@ def register_command(extension: TauExtension) -> None:
         choice = arguments.strip().lower()
         if not choice:
             return _state(extension)
+        if choice == "checkins":
+            return _check_ins(extension)
         if choice not in CHOICES:
             return f"{printable(choice, width=40)} is not a choice: {USAGE}"
         if not any(shadow.injected for shadow in extension.shadows.values()):
@@ -45,7 +49,7 @@ def register_command(extension: TauExtension) -> None:
     extension.tau.register_command(
         "intent",
         run,
-        description="Show why the agent did what it did, or change what a missing intent means.",
+        description="Show why the agent did what it did and what you were asked; change what a missing intent means.",
         usage=USAGE,
     )
 
@@ -54,6 +58,22 @@ def _state(extension: TauExtension) -> str:
     session = extension.session()
     calls = [line for past in reversed(session.recent) for line in _past(past)]
     return "\n".join([sign_text(extension), _kept(session.runtime.journal), *calls])
+
+
+def _check_ins(extension: TauExtension) -> str:
+    gates = extension.session().gates
+    decided = [] if gates is None else gates.check_in.decided
+    if not decided:
+        return "nobody was asked about a call in this session; docs/settings.md says how to be asked"
+    from pi_intent.render.asked import answer_words, reasons_text  # a session without check-ins has no use for it
+
+    lines = []
+    if len(decided) > MOST_DECIDED:
+        lines.append(f"the last {MOST_DECIDED} of {len(decided)} decisions; pi-intent log --asked shows all of them")
+    for one in decided[-MOST_DECIDED:]:
+        lines += literal_lines(one.action, width=100, max_lines=3)
+        lines.append(f"  {reasons_text(one.reasons)} · {answer_words(one.approved, one.by, note=one.note)}")
+    return "\n".join(lines)
 
 
 def _kept(journal: SessionJournal | None) -> str:

@@ -17,6 +17,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widgets import Label, ListItem, ListView, Static
 
+from pi_intent.gates.question import Seen
 from pi_intent.render.check_in import NARROWEST, is_ours
 
 WIDEST = 104
@@ -164,8 +165,8 @@ class QuestionScreen(ExtensionSelectScreen):
 
 async def ask_on_screen(
     app: App[Any], draw: Callable[[int], Drawn], options: list[str], *, approving: frozenset[str]
-) -> tuple[str | None, list[str]]:
-    """Show a question, and return the chosen option, None for none, and the lines of it that were seen.
+) -> tuple[str | None, Seen]:
+    """Show a question, and return the chosen option, None for none, and how much of it was seen.
 
     When it is cancelled, the dialog goes.
     """
@@ -183,4 +184,5 @@ async def ask_on_screen(
     finally:
         if not chosen.done() or chosen.cancelled():
             screen.take_back()
-    return choice, screen.drawn.lines[: screen.seen]
+    lines = len(screen.drawn.lines)
+    return choice, Seen(min(screen.seen, lines), lines)

@@ -165,6 +165,10 @@ class TauExtension:
         self.problems = []
         if self._loaded_there.origins.get("redact_args", "").endswith(PROJECT_FILE):
             found.append(f"this project's {PROJECT_FILE} keeps the texts of calls out of your ledger (redact_args)")
+        if settings.can_ask:
+            from pi_intent.settings.parsing import missing_parser
+
+            found += [problem] if (problem := missing_parser(settings)) is not None else []
         for name, shadow in self.shadows.items():
             asked = self.settings_of(name).policy
             if not shadow.injected and shadow.policy in NOT_ASKED and asked not in NOT_ASKED:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 import sqlite3
-from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from pi_intent.ledger.index.decisions import ids_decided
+from pi_intent.ledger.index.searching import hits_of
+from pi_intent.past import LastWord
 from pi_intent.types import Status
 
 type Outcome = Status | Literal["running", "open"]
 
-_SPECIAL = frozenset(r".^$*+?{}[]\|()")
-# Printable ASCII; no class that leaves characters out, no group with a meaning of its own, no backslash that takes in
-# or asks for more than letters, digits and signs.
-_STAYS_IN_LINE = re.compile(r"(?:(?!\(\?)[ -Z_-~]|\]|\^|\[(?!\^)|\\[wdb!-/:-@\[-`{-~])*")
-_SMALL_CLASSES = re.compile(r"(?:[a-z]-[a-z]|\d-\d|[^A-Z-])*")
-_LINES = 3  # of each record in the searched texts
+_WITHOUT_END: frozenset[Outcome] = frozenset({"running", "open"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +24,8 @@ class Filter:
 
     `tool` gets a tool's name and its source. `path` gets each path that a call was aimed at or has changed. `since`
     is a time as the ledger writes it. `grep` is a regular expression, which finds text in any case.
-    `live` leaves out what was imported.
+    `live` leaves out what was imported. `asked` are calls that somebody was asked about, or not; `decided` those of
+    which one of these is the last word.
     """
 
     session: str | None = None
@@ -38,6 +35,8 @@ class Filter:
     since: str | None = None
     grep: str | None = None
     live: bool = False
+    asked: bool | None = None
+    decided: frozenset[LastWord] = frozenset()
 
     @property
     def is_empty(self) -> bool:
@@ -45,11 +44,14 @@ class Filter:
         return self == Filter()
 
 
-def find(database: sqlite3.Connection, wanted: Filter, state: Callable[[int], str], table: str) -> None:
-    """Make a temporary table with the numbers of the calls that are meant.
+def find(database: sqlite3.Connection, wanted: Filter, state: Callable[[int], str], table: str) -> str:
+    """Return the name of a temporary table with the numbers of the calls that are meant: `table`, if need be.
 
-    `state` says of a segment's number what a call without an end is that was begun there. Raises `re.error`.
+    `state` says of a segment's number what a call without an end is that was begun there. What an expression finds
+    stays in a table of its own: it may be asked for again, together with something else. Raises `re.error`.
     """
+    if wanted.grep is not None and wanted == Filter(grep=wanted.grep):
+        return hits_of(database, wanted.grep)
     said: list[str] = []
     values: list[str] = []
     if wanted.session is not None:
@@ -70,15 +72,25 @@ def find(database: sqlite3.Connection, wanted: Filter, state: Callable[[int], st
         database.create_function("state", 1, state, deterministic=True)
         said.append(f"coalesce(done.status, state(call.segment)) IN ({','.join('?' * len(wanted.outcomes))})")
         values += sorted(wanted.outcomes)
-    database.execute(f"CREATE TEMP TABLE {table} (n INTEGER PRIMARY KEY)")
+    if wanted.asked is not None:
+        said.append(f"call.id {'' if wanted.asked else 'NOT '}IN (SELECT id FROM decision)")
+    if wanted.decided:
+        database.execute("CREATE TEMP TABLE judged (id TEXT PRIMARY KEY)")
+        found = [(call_id,) for call_id in ids_decided(database, wanted.decided)]
+        database.executemany("INSERT INTO judged VALUES (?)", found)
+        said.append("call.id IN judged")
+    few = bool(wanted.outcomes) and wanted.outcomes <= _WITHOUT_END
+    if few:
+        said.append("NOT call.ended")  # there is an index of these
     if wanted.grep is not None:
-        database.execute("CREATE TEMP TABLE hit (n INTEGER PRIMARY KEY)")
-        database.executemany("INSERT OR IGNORE INTO hit VALUES (?)", ((n,) for n in _hits(database, wanted.grep)))
-        said.append("call.n IN hit")
+        # With the plus SQLite does not begin with what is found, which may be all there is.
+        said.append(f"{'+' if few else ''}call.n IN {hits_of(database, wanted.grep)}")
+    database.execute(f"CREATE TEMP TABLE {table} (n INTEGER PRIMARY KEY)")
     where = " AND ".join(said) or "TRUE"
     query = f"INSERT INTO {table} SELECT call.n FROM call LEFT JOIN done USING (n) WHERE {where}"
     database.execute(query, values)
-    database.execute("DROP TABLE IF EXISTS temp.hit")
+    database.execute("DROP TABLE IF EXISTS temp.judged")
+    return table
 
 
 def _answering(tool: Callable[[str, str | None], bool]) -> Callable[[str, str | None], bool]:
@@ -98,52 +110,3 @@ def _touching(path: Callable[[str], bool]) -> Callable[[str | None, str | None],
         return (aim is not None and path(aim)) or (files is not None and any(map(path, json.loads(files) or ())))
 
     return is_path
-
-
-def _hits(database: sqlite3.Connection, text: str) -> Iterator[int]:
-    """Yield the numbers of the records that a text stands in; a record may come more than once."""
-    bodies = database.execute("SELECT numbers, body FROM searched")
-    whole = _in_whole_bodies(text)
-    if whole is None:
-        yield from _line_by_line(bodies, re.compile(text, re.IGNORECASE))
-        return
-    for packed, body in bodies:
-        at = whole(body, 0)
-        if at < 0:
-            continue
-        numbers = array("q", packed)
-        line = seen = 0
-        while at >= 0:
-            line += body.count("\n", seen, at)
-            yield numbers[line // _LINES]
-            seen = at
-            for _ in range(_LINES - line % _LINES):  # on with the next record
-                seen = body.find("\n", seen) + 1
-            line += _LINES - line % _LINES
-            at = whole(body, seen) if seen < len(body) else -1
-
-
-def _in_whole_bodies(text: str) -> Callable[[str, int], int] | None:
-    """Return what finds the next place of a text in many lines of small letters at once; None where it must not.
-
-    An expression may be looked for so where it cannot match a line end and means the same in small letters.
-    """
-    if _SPECIAL.isdisjoint(text):
-        if "\n" in text:  # ends a line in the bodies, and stands in none
-            return lambda body, start: -1
-        sought = text.lower()
-        return lambda body, start: body.find(sought, start)
-    if not _STAYS_IN_LINE.fullmatch(text) or ("[" in text and not _SMALL_CLASSES.fullmatch(text)):
-        return None
-    if re.search(text, ""):  # what is not there is no text either
-        return None
-    search = re.compile(text.lower(), re.MULTILINE).search
-    return lambda body, start: -1 if (found := search(body, start)) is None else found.start()
-
-
-def _line_by_line(bodies: sqlite3.Cursor, expression: re.Pattern[str]) -> Iterator[int]:
-    for packed, body in bodies:
-        numbers = array("q", packed)
-        for line, shown in enumerate(body.split("\n")):
-            if shown and expression.search(shown):
-                yield numbers[line // _LINES]

@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import Any, Self
 
 from pi_intent.ledger.calls import CallState, LedgerCall
-from pi_intent.ledger.entries import DecisionEntry, SessionEntry, parse_entry
+from pi_intent.ledger.entries import DecisionEntry, SessionEntry
+from pi_intent.ledger.index.decisions import IS_ASKED, entries, past_decisions, standing
 from pi_intent.ledger.index.filters import Filter, find
 from pi_intent.ledger.index.opening import open_database
+from pi_intent.ledger.index.past import COLUMNS, past_call
 from pi_intent.ledger.index.place import drop_index
 from pi_intent.ledger.index.reading import Tell, owners_of
 from pi_intent.ledger.index.rereading import Lines, NotThere
@@ -31,13 +33,9 @@ _RENEWALS = 2
 _EVERYTHING = Filter()
 _ALWAYS = Stretch()
 _IN_ORDER = "ts, seq, id"
-_PAST = (
-    "call.ts, call.seq, call.id, session, host, agent, message, turn, tool, tool_source, intent, intent_source,"
-    " rationale, args, policy, flags, model, status, codes, ms, outcome, facts, error, files"
-)
 _PLACES = (
     "call.ts, call.seq, call.id, call.session, call.segment, call.offset, call.length, done.segment, done.offset,"
-    " done.length"
+    f" done.length, {IS_ASKED}"
 )
 _SESSION_FIELDS = tuple(field.name for field in fields(SessionEntry))
 
@@ -86,7 +84,7 @@ class Index:
 
         Calls whose beginning is missing are left out: nothing is known of them that could be asked.
         """
-        return self._stream(_PAST, wanted, _ALWAYS, _past, "call.line IS NOT NULL")
+        return self._stream(COLUMNS, wanted, _ALWAYS, self._past, "call.line IS NOT NULL")
 
     def calls(self, wanted: Filter = _EVERYTHING, *, within: Stretch = _ALWAYS) -> Iterator[LedgerCall]:
         """Yield calls in the order in which they began, from the ledger's own lines."""
@@ -111,6 +109,33 @@ class Index:
             where, values = self._where(wanted, within)
             query = f"SELECT session, count(*) FROM call WHERE {where} GROUP BY session ORDER BY max(ts), min(ts)"
             return dict(database.execute(query, values))
+
+        return self._ask(ask)
+
+    def span(self, wanted: Filter = _EVERYTHING) -> tuple[str, str] | None:
+        """Return when the first of these calls began, and the last one; None where there are none."""
+
+        def ask(database: sqlite3.Connection) -> tuple[str, str] | None:
+            where, values = self._where(wanted, _ALWAYS)
+            first, last = database.execute(f"SELECT min(ts), max(ts) FROM call WHERE {where}", values).fetchone()
+            return None if first is None else (first, last)
+
+        return self._ask(ask)
+
+    def paths(self, wanted: Filter = _EVERYTHING) -> list[Path]:
+        """Return the segments in which a record of these calls stands, by name."""
+
+        def ask(database: sqlite3.Connection) -> list[Path]:
+            where, values = self._where(wanted, _ALWAYS)
+            found = f"""
+                WITH wanted AS (SELECT call.n, call.id, call.segment FROM call WHERE {where})
+                SELECT name FROM segment WHERE n IN (
+                    SELECT segment FROM wanted
+                    UNION SELECT done.segment FROM wanted JOIN done ON done.n = wanted.n
+                    UNION SELECT decision.segment FROM wanted JOIN decision ON decision.id = wanted.id
+                ) ORDER BY name
+            """
+            return [self._folder / os.fsdecode(name) for (name,) in database.execute(found, values)]
 
         return self._ask(ask)
 
@@ -202,8 +227,9 @@ class Index:
         def ask(database: sqlite3.Connection) -> tuple[LedgerCall, tuple[Place, ...]] | None:
             for row in database.execute(query, (call_id,)):
                 call = self._ledger_call(row)
-                halves = (("call", row[4:7], row[10]), ("done", row[7:10], row[11]))
-                return call, tuple(self._place(kind, where, line) for kind, where, line in halves if line)
+                asked = [("decision", place[:3], place[3]) for place in standing(database, call_id)]
+                records = (("call", row[4:7], row[11]), *asked, ("done", row[7:10], row[12]))
+                return call, tuple(self._place(kind, where, line) for kind, where, line in records if line)
             return None
 
         return self._ask(ask)
@@ -258,13 +284,11 @@ class Index:
 
     def _table(self, wanted: Filter) -> str:
         if wanted not in self._tables:
-            table = f"found_{len(self._tables)}"
-            find(self._database, wanted, self._state, table)
-            self._tables[wanted] = table
+            self._tables[wanted] = find(self._database, wanted, self._state, f"found_{len(self._tables)}")
         return self._tables[wanted]
 
     def _ledger_call(self, row: Any) -> LedgerCall:
-        _, _, call_id, session, *places = row[:10]
+        _, _, call_id, session, *places, is_asked = row[:11]
         begun, ended = places[:3], places[3:]
         lines = self._readable_lines()
         call = None if begun[0] is None else lines.call(*begun)
@@ -280,13 +304,20 @@ class Index:
             session=session,
             call=call,
             done=done,
-            decisions=self._decisions(call_id),
+            decisions=self._decisions(call_id) if is_asked else (),
         )
 
     def _decisions(self, call_id: str) -> tuple[DecisionEntry, ...]:
-        rows = self._database.execute("SELECT record FROM decision WHERE id = ? ORDER BY ts, rowid", (call_id,))
-        entries = [parse_entry(record.encode()) for (record,) in rows]
-        return tuple(entry for entry in entries if isinstance(entry, DecisionEntry))
+        lines = self._readable_lines()
+        found = entries(standing(self._database, call_id), lines, self._segments)
+        if any(entry.id != call_id for entry in found):
+            raise NotThere
+        return found
+
+    def _past(self, row: Any) -> PastCall:
+        *values, is_asked = row
+        past = past_call(values)
+        return past._replace(decisions=past_decisions(self._database, past.id)) if is_asked else past
 
     def _readable_lines(self) -> Lines:
         if self._lines is None:
@@ -329,39 +360,6 @@ _LAST = 1 << 62
 
 def _session(values: list[Any]) -> SessionEntry:
     return SessionEntry(**dict(zip(_SESSION_FIELDS, values, strict=True)))
-
-
-def _past(row: Any) -> PastCall:
-    (
-        ts, seq, call_id, session, host, agent, group, turn, tool, source, intent, intent_source, rationale, args,
-        policy, flags, model, status, codes, ms, outcome, facts, error, files,
-    ) = row  # fmt: skip
-    return PastCall(
-        call_id,
-        session,
-        host,
-        agent,
-        group,
-        turn,
-        seq,
-        ts,
-        tool,
-        source,
-        intent,
-        intent_source,
-        rationale,
-        {} if args is None else json.loads(args) or {},
-        policy,
-        () if flags is None else tuple(json.loads(flags)),
-        model,
-        status,
-        () if codes is None else tuple(json.loads(codes)),
-        0 if ms is None else ms,
-        outcome,
-        facts,
-        error,
-        () if files is None else tuple(json.loads(files)),
-    )
 
 
 def _named(database: sqlite3.Connection, name: str) -> list[str]:

@@ -15,9 +15,10 @@ from pi_intent.ledger.entries import (
     DoneEntry,
     OtherEntry,
     SessionEntry,
-    entry_json,
     repeated,
 )
+from pi_intent.ledger.index.decisions import INSERT as _DECISION
+from pi_intent.ledger.index.decisions import decision_row
 from pi_intent.ledger.index.rows import Row, call_row, call_texts, done_row, done_texts, session_row
 from pi_intent.ledger.index.schema import CALL_COLUMNS, DONE_COLUMNS
 from pi_intent.ledger.index.survey import File, Known, checksum, dated
@@ -112,8 +113,8 @@ class Reader:
                     row = session_row(entry, (segment, line.number))
                     self._database.execute("INSERT INTO session VALUES (?,?,?,?,?,?)", row)
                 case DecisionEntry() as entry:
-                    decision = (entry.id, entry.ts, entry_json(entry))
-                    self._database.execute("INSERT INTO decision VALUES (?,?,?)", decision)
+                    row = decision_row(entry, (segment, offset, len(line.content), line.number))
+                    self._database.execute(_DECISION, row)
                 case OtherEntry() as entry:
                     self._count(entry)
                 case str(why):

@@ -7,7 +7,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from pi_intent.ledger.entries import CallEntry, DoneEntry, parse_entry, reread_call, reread_done
+from pi_intent.ledger.entries import (
+    CallEntry,
+    DecisionEntry,
+    DoneEntry,
+    parse_entry,
+    reread_call,
+    reread_decision,
+    reread_done,
+)
 from pi_intent.ledger.index.survey import Known
 
 _MOST_OPEN = 32
@@ -36,6 +44,13 @@ class Lines:
         """Return the `done` record that stands there. Raises `NotThere`."""
         entry = self._entry(segment, offset, length, reread_done)
         if not isinstance(entry, DoneEntry):
+            raise NotThere
+        return entry
+
+    def decision(self, segment: int, offset: int, length: int) -> DecisionEntry:
+        """Return the `decision` record that stands there. Raises `NotThere`."""
+        entry = self._entry(segment, offset, length, reread_decision)
+        if not isinstance(entry, DecisionEntry):
             raise NotThere
         return entry
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 2
+VERSION = 4
 """Of the tables. An index of another version is made anew."""
 
 _TABLES = f"""
@@ -33,8 +33,12 @@ CREATE TABLE session (
     segment INTEGER NOT NULL, line INTEGER NOT NULL, ts TEXT NOT NULL, session TEXT NOT NULL, writer TEXT NOT NULL,
     record TEXT NOT NULL
 );
--- What was asked about a call and decided, whole: there are few, and each is read with its call.
-CREATE TABLE decision (id TEXT NOT NULL, ts TEXT NOT NULL, record TEXT NOT NULL);
+-- What was asked about a call and decided; there are few.
+CREATE TABLE decision (
+    id TEXT NOT NULL, segment INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL,
+    line INTEGER NOT NULL, ts TEXT NOT NULL, number INTEGER NOT NULL, reasons TEXT NOT NULL, approved INTEGER,
+    decided_by TEXT
+);
 CREATE TABLE other (v TEXT NOT NULL, t TEXT NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (v, t));
 CREATE UNIQUE INDEX call_by_id ON call (id);
 CREATE INDEX decision_by_id ON decision (id);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -127,7 +128,7 @@ def test_the_literal_action_stands_first_and_what_the_agent_says_last(modern: bo
     client.call(1, intent="Only\x1b]0;owned\x07 look", rationale="See notes.md:3", text="rm -rf \x1b[2K\u202e~")
     (question,) = client.questions()
     assert question.text.splitlines()[:10] == [
-        f"Wants to run echo of srv in {Path.cwd()}",
+        "Wants to run echo of srv in /srv/shop",
         r'= "text": "rm -rf \u001b[2K\u202e~"',
         "Asked because of:",
         "> tier exec",
@@ -255,6 +256,8 @@ def test_whatever_is_no_approval_denies(modern: bool, result: Any, by: str):
         '"result":{"action":"accept","content":{"decision":"deny","decision":"approve once"}}',
         '"result":{"action":"decline","action":"accept","content":{"decision":"approve once"}}',
         '"result":{"action":"accept","content":{"decision":"deny"},"content":{"decision":"approve once"}}',
+        '"result":{"action":"decline"},"result":{"action":"accept","content":{"decision":"approve once"}}',
+        '"error":{"code":1,"message":"no"},"result":{"action":"accept","content":{"decision":"approve once"}}',
     ],
 )
 def test_an_answer_that_says_two_things_denies(twice: str):
@@ -263,6 +266,18 @@ def test_an_answer_that_says_two_things_denies(twice: str):
     client.call(1, text="x")
     key = client.questions()[0].key
     desk.proxy.from_client(f'{{"jsonrpc":"2.0","id":"{key}",{twice}}}\n'.encode())
+    assert (desk.sent(), decided(desk)[-1]) == ([], (False, "failure"))
+
+
+def test_an_answer_beside_which_stands_another_of_its_name_denies():
+    desk = Desk(environ=ASKS)
+    client = Client(desk, modern=True)
+    client.call(1, text="x")
+    (question,) = client.questions()
+    again = json.dumps({**question.about, "requestState": question.key})[:-1]
+    approve = '{"action":"accept","content":{"decision":"approve once"}}'
+    responses = f'"inputResponses":{{"pi-intent":{{"action":"decline"}},"pi-intent":{approve}}}'
+    desk.proxy.from_client(f'{{"id":2,"method":"tools/call","params":{again},{responses}}}}}\n'.encode())
     assert (desk.sent(), decided(desk)[-1]) == ([], (False, "failure"))
 
 
@@ -444,6 +459,19 @@ def test_a_call_that_is_cancelled_before_its_turn_is_never_asked_about():
     assert all(decision.call_id == desk.starts()[0].call_id for decision in desk.decisions.made)
 
 
+def test_calls_of_one_id_are_all_cancelled_by_it():
+    desk = Desk(environ=ASKS)
+    client = Client(desk)
+    client.call(1, text="y")
+    client.choose(SESSION)
+    desk.answer(1, content=[])
+    client.call(1, text="x")
+    client.call(1, text="y")  # approved, but its turn has not come
+    desk.proxy.from_client(cancel(1))
+    assert len(reached(desk)) == 1
+    assert desk.ends() == ["ok", "cancelled", "cancelled"]
+
+
 def test_an_answer_counts_once(modern: bool):
     desk = Desk(environ=ASKS)
     client = Client(desk, modern=modern)
@@ -481,6 +509,17 @@ def test_a_call_that_comes_back_with_other_arguments_is_asked_about_anew():
     client.choose(ONCE, number=3)
     assert reached(desk)[0]["arguments"] == {"text": "all of it"}
     assert not {"inputResponses", "requestState"} & set(reached(desk)[0])
+
+
+@pytest.mark.parametrize(("first", "second"), [(1, True), (1, 1.0), (0.0, -0.0), ("1", 1), ([], {})], ids=repr)
+def test_what_is_equal_to_python_is_not_the_same_call(first: Any, second: Any):
+    desk = Desk(environ=ASKS)
+    client = Client(desk, modern=True)
+    client.call(1, n=first)
+    (question,) = client.questions()
+    changed = question._replace(about={**question.about, "arguments": {"n": second}})
+    client.reply(changed, {"action": "accept", "content": {"decision": ONCE}}, 2)
+    assert (reached(desk), len(client.questions())) == ([], 2)
 
 
 def test_a_call_that_comes_back_without_its_intent_is_rejected_where_that_is_required():
@@ -648,6 +687,28 @@ def test_a_call_that_its_tool_may_refuse_is_told_to_be_one():
     assert "The tool may refuse it:\n> text is missing\n" in client.questions()[0].text
 
 
+def test_what_a_tool_touches_is_ruled_on(tmp_path: Path):
+    text = '[permissions]\nmoney = "deny"\nuser_data = "ask"\n[tools]\n"srv/pay" = { touches = ["money"] }\n'
+    desk = Desk(environ=settings(tmp_path, text + '"srv/look" = { touches = ["user_data"] }\n'))
+    client = Client(desk, lists=({**ECHO, "name": "pay"}, {**ECHO, "name": "look"}, ECHO))
+    client.call(1, "pay", text="x")
+    assert "touches money, which is not permitted here" in client.refusals()[0]
+    client.call(2, "look", text="x")
+    client.choose(ONCE)
+    client.call(3, text="x")
+    assert [params["name"] for params in reached(desk)] == ["look", "echo"]
+
+
+def test_a_reference_to_something_stored_is_refused_because_nothing_is(tmp_path: Path):
+    text = 'artifacts = true\n[tools]\n"srv/echo" = { wants = { text = "page" } }\n'
+    desk = Desk(environ=settings(tmp_path, text))
+    client = Client(desk)
+    client.call(1, text=f"artifact:page:{'0' * 32}")
+    assert "nothing is stored in this session" in client.refusals()[0]
+    client.call(2, text="as it is")
+    assert [params["arguments"] for params in reached(desk)] == [{"text": "as it is"}]
+
+
 def test_rules_look_at_the_literal_arguments(tmp_path: Path):
     desk = Desk(environ=settings(tmp_path, 'check_in = ["dangers"]\n'))
     client = Client(desk, lists=({"name": "run", "inputSchema": {"type": "object"}},))
@@ -674,6 +735,17 @@ def test_a_servers_tool_that_is_called_like_one_of_ours_hides_no_argument(
     client.call(1, name, **arguments)
     action = client.questions()[0].text.partition("Asked because of")[0]
     assert hidden in action
+
+
+def test_arguments_sent_as_a_text_are_shown_if_everybody_reads_them_alike():
+    desk = Desk(environ=ASKS)
+    client = Client(desk)
+    for number, arguments in enumerate(('{"text":"x"}', '{"text":"harmful","text":"x"}')):
+        desk.ask(number, "tools/call", name="echo", arguments=arguments)
+    assert len(client.questions()) == 1
+    assert len(client.refusals()) == 1
+    client.choose(ONCE)
+    assert [params["arguments"] for params in reached(desk)] == [{"text": "x"}]
 
 
 @pytest.mark.parametrize(

@@ -252,6 +252,19 @@ async def test_what_nobody_comes_back_to_ends_when_too_much_waits(
     assert len(WAITING) == 1
 
 
+async def test_a_waiting_call_does_not_end_with_the_answer_to_another_one_of_its_id(desk: Desk, how: str) -> None:
+    def look() -> str:
+        return "seen"
+
+    removal = Removal("declared")
+    script = Script([("remove", SENT, "call-a")], [("look", {"intent": "See"}, "call-a")], "done")
+    toolset = FunctionToolset([Tool(removal.remove, name="remove", requires_approval=True), look])
+    agent = agent_of(how, script, toolset)
+    await agent.run("go", conversation_id="talk")
+    await agent.run("go", conversation_id="talk")
+    assert sorted(desk.statuses) == [("look", "ok"), ("remove", "interrupted")]
+
+
 async def test_a_run_inside_an_except_block_can_be_resumed(desk: Desk, how: str) -> None:
     try:
         raise KeyError("before the run")

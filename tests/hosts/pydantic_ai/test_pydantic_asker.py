@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, ApprovalRequired, RunContext
+from pydantic_ai import Agent, ApprovalRequired, DeferredToolRequests, RunContext
+from pydantic_ai.agent.spec import AgentSpec
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart
 from pydantic_ai.toolsets import FunctionToolset
@@ -251,3 +252,33 @@ async def test_the_toolset_s_own_asker_goes_before_the_agent_s(desk: Desk) -> No
 def test_what_cannot_ask_is_refused_when_it_is_handed_in() -> None:
     with pytest.raises(SettingsError, match=r"asker must have a method ask\(question\)"):
         Intents(asker=print)  # type: ignore[arg-type]
+
+
+type Waits = str | DeferredToolRequests
+
+
+@pytest.mark.parametrize(
+    ("output", "waits"),
+    [
+        (str, False),
+        ([str, int], False),
+        ([str, DeferredToolRequests], True),
+        ([[str, int], DeferredToolRequests], True),
+        (str | DeferredToolRequests, True),
+        (Waits, True),
+    ],
+)
+async def test_whether_a_run_can_wait_is_read_off_the_agent_s_output_type(
+    desk: Desk, output: Any, waits: bool
+) -> None:
+    agent: Agent[None, Any] = Agent(
+        Script([CALL], "done").model, toolsets=[Store().toolset], capabilities=[Intents()], output_type=output
+    )
+    result = await agent.run("go")
+    assert isinstance(result.output, DeferredToolRequests) is waits
+
+
+def test_an_agent_s_spec_can_name_the_capability_still() -> None:
+    assert AgentSpec.model_json_schema_with_capabilities([Intents])
+    spec = {"model": "test", "capabilities": [{"Intents": {"policy": "require"}}]}
+    assert Agent.from_spec(spec, custom_capability_types=[Intents])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -35,7 +38,7 @@ from pydantic_gated import (
     with_arguments,
 )
 
-from pi_intent import Situation, ask_when, declare_tier
+from pi_intent import Situation, ask_when, declare_tier, event_to_json
 from pi_intent.hosts.pydantic_ai import held
 from pi_intent.hosts.pydantic_ai.held import WAITING
 
@@ -184,6 +187,32 @@ async def test_an_approval_does_not_cover_arguments_that_changed_in_the_history(
     ]
     assert kept.done is not None
     assert kept.done.ran_args == {"path": "/etc"}
+
+
+async def test_what_ran_in_the_end_is_kept_and_not_what_was_asked_about_meanwhile(
+    desk: Desk, how: str, asked: None
+) -> None:
+    store = Store()
+    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
+    first = await agent.run("go")
+    changed = with_arguments(first.all_messages(), path="/etc")
+    await agent.run(message_history=changed, deferred_tool_results=YES)
+    back = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    await agent.run(message_history=back.all_messages(), deferred_tool_results=YES)
+    assert store.removed == ["/tmp/x"]
+    assert [(kept.done.status, kept.done.ran_args) for kept in desk.kept if kept.done] == [("ok", None)]
+
+
+async def test_what_is_denied_after_it_changed_is_kept_as_having_run_with_nothing(
+    desk: Desk, how: str, asked: None
+) -> None:
+    agent = gated_agent(how, Script([CALL], "done"), Store().toolset)
+    first = await agent.run("go")
+    changed = with_arguments(first.all_messages(), path="/etc")
+    second = await agent.run(message_history=changed, deferred_tool_results=YES)
+    no = DeferredToolResults(approvals={"call-a": False})
+    await agent.run(message_history=second.all_messages(), deferred_tool_results=no)
+    assert [(kept.done.status, kept.done.ran_args) for kept in desk.kept if kept.done] == [("denied", None)]
 
 
 async def test_nobody_is_asked_about_one_call_for_ever(desk: Desk, how: str, asked: None) -> None:
@@ -396,6 +425,40 @@ async def test_a_hook_that_changes_an_approved_call_has_it_asked_about_again(des
     assert [kept.done.ran_args for kept in desk.kept if kept.done] == [{"path": "/etc"}]
 
 
+async def test_a_value_that_only_python_takes_for_the_same_is_asked_about(desk: Desk) -> None:
+    class Rewrites(AbstractCapability[None]):
+        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
+            return {"count": True} if ctx.tool_call_approved else args
+
+    counted: list[Any] = []
+
+    def remove(count: int) -> None:
+        counted.append(count)
+
+    stop = ask_when(lambda arguments, situation: True, tools="remove")
+    script = Script([("remove", {"intent": "Remove one", "count": 1}, "call-a")], "done")
+    agent = gated_agent("all", script, FunctionToolset([remove]), Rewrites())
+    first = await agent.run("go")
+    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
+    stop()
+    assert second.output.metadata["call-a"]["pi_intent"]["arguments"] == {"count": True}
+    assert counted == []
+
+
+async def test_a_hook_that_changes_what_the_approver_wrote_has_it_asked_about(desk: Desk, asked: None) -> None:
+    class Rewrites(AbstractCapability[None]):
+        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
+            return {**args, "path": args["path"] + "/.."} if ctx.tool_call_approved else args
+
+    store = Store()
+    agent = gated_agent("all", Script([CALL], "done"), store.toolset, Rewrites())
+    first = await agent.run("go")
+    other = DeferredToolResults(approvals={"call-a": ToolApproved(override_args={"path": "/tmp/y"})})
+    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=other)
+    assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove /tmp/y/.."
+    assert store.removed == []
+
+
 async def test_a_handler_within_the_run_decides(desk: Desk, how: str, asked: None) -> None:
     seen: list[Any] = []
 
@@ -520,3 +583,71 @@ async def test_a_run_of_its_own_output_type_waits_where_it_is_told_to(desk: Desk
     agent: Agent[None, Any] = gated_agent(how, Script([CALL]), Store().toolset, defers=False, defer=True)
     first = await agent.run("go", output_type=[str, DeferredToolRequests])
     assert isinstance(first.output, DeferredToolRequests)
+
+
+async def test_what_another_gate_refuses_is_denied_and_nobody_is_asked(desk: Desk, how: str, asked: None) -> None:
+    folder = desk.root / "xdg" / "config" / "pi-intent"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text('artifacts = true\n[tools.remove]\nwants = { path = "page" }\n')
+    store, script = Store(), Script([("remove", {**SENT, "path": "artifact:page:" + 32 * "0"}, "call-a")], "done")
+    await gated_agent(how, script, store.toolset).run("go")
+    assert store.removed == []
+    assert "nothing is stored under it" in script.told(1)[0]
+    assert decisions(desk) == []
+    assert desk.statuses == [("remove", "denied")]
+
+
+async def test_a_strict_ledger_that_cannot_keep_the_question_vetoes_the_call(
+    desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PI_INTENT_STRICT", "true")
+
+    def breaks(arguments: dict[str, Any], situation: Situation) -> bool:
+        ledger = desk.project / ".git" / "pi-intent" / "ledger"
+        if ledger.is_dir():
+            shutil.rmtree(ledger)
+            ledger.write_text("in the way")
+        return True
+
+    stop = ask_when(breaks, tools="remove")
+    store, script = Store(), Script([CALL], "done")
+    result = await gated_agent(how, script, store.toolset).run("go")
+    stop()
+    assert (result.output, store.removed) == ("done", [])
+    assert "could not be written" in script.told(1)[0]
+    assert desk.statuses == [("remove", "denied")]
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_where_nothing_asks_no_gate_is_loaded_and_nothing_is_other_than_without(
+    desk: Desk, how: str, streamed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = [[("list_all", {"intent": "See"}, "call-l")], [("remove", {"path": "/tmp/x"}, "call-x")], [CALL], "done"]
+
+    async def told() -> tuple[str, str, Any]:
+        desk.events.events.clear()
+        script = Script(*turns)
+        agent = gated_agent(how, script, Store().toolset)
+        if streamed:
+            async with agent.run_stream("go", conversation_id="talk") as stream:
+                await stream.get_output()
+                messages = stream.all_messages_json().decode()
+        else:
+            messages = (await agent.run("go", conversation_id="talk")).all_messages_json().decode()
+        return still(messages), still("".join(map(event_to_json, desk.events))), script.tools
+
+    with monkeypatch.context() as patch:
+        for name in ("gating", "gates.rules", "gates.check_in", "hosts.pydantic_ai.check_in"):
+            patch.setitem(sys.modules, f"pi_intent.{name}", None)  # whoever imports it fails
+        without = await told()
+    stop = ask_when(lambda arguments, situation: True, tools="another")
+    idle = await told()
+    stop()
+    assert idle == without
+
+
+def still(text: str) -> str:
+    """A text without its times and made-up ids."""
+    text = re.sub(r"\d{4}-\d\d-\d\dT[0-9:.]+Z", "TIME", text)
+    text = re.sub(r'"durationMs": ?\d+', "MS", text)
+    return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9A-HJKMNP-TV-Z]{26}", "ID", text)

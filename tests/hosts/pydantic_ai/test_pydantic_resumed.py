@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -157,6 +158,9 @@ async def test_without_a_ledger_the_application_hands_back_what_was_asked(desk: 
     assert await process.answer(True, metadata=process.waiting) == ("done", ["/tmp/x"])
     other = with_arguments(process.history, path="/etc")
     assert (await process.answer(True, history=other, metadata=process.waiting))[1] == []
+    for changed in ({"tool": "remove_all"}, {"cwd": "/"}, {"source": "files"}):
+        said = {**process.waiting["call-a"]["pi_intent"], **changed}
+        assert (await process.answer(True, metadata={"call-a": {"pi_intent": said}}))[1] == []
 
 
 async def test_what_is_handed_back_does_not_count_twice_where_there_is_a_ledger(desk: Desk, how: str) -> None:
@@ -165,6 +169,19 @@ async def test_what_is_handed_back_does_not_count_twice_where_there_is_a_ledger(
     assert await process.answer(True, metadata=process.waiting) == ("done", ["/tmp/x"])
     waiting, removed = await process.answer(True, metadata=process.waiting)
     assert (list(waiting), removed) == (["call-a"], [])
+
+
+async def test_a_strict_ledger_that_is_gone_meanwhile_vetoes_the_call(
+    desk: Desk, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PI_INTENT_STRICT", "true")
+    process = Process(how)
+    await process.ask()
+    ledger = desk.project / ".git" / "pi-intent" / "ledger"
+    shutil.rmtree(ledger)
+    ledger.write_text("in the way")
+    assert await process.answer(True, metadata=process.waiting) == ("done", [])
+    assert [end.status for end in desk.ends] == ["denied"]
 
 
 async def test_a_call_approved_for_the_session_is_not_in_another_process(desk: Desk, how: str) -> None:

@@ -138,7 +138,10 @@ async def test_the_command_shows_state_and_last_calls_and_refuses_what_is_no_cho
         "Say hi · ok · exit 0",
         "  $ echo hi",
     ]
-    assert session.handle_command("/intent maybe").message == "maybe is not a choice: /intent [require|adaptive|off]"
+    assert (
+        session.handle_command("/intent maybe").message
+        == "maybe is not a choice: /intent [require|adaptive|off|checkins]"
+    )
     assert session.handle_command("/intent require").message == (
         "intents, for this session: require (a call without an intent is refused)"
     )

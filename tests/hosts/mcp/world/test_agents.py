@@ -15,6 +15,9 @@ from agent_model import AgentModel, AnthropicMessages, Dialect, OpenAIResponses
 from mcp_world import FIRST, SECOND, SECONDS, SERVERS, THIRD, Desk, Server
 
 from pi_intent.cli.demo.model import ScriptedCall, Turn
+from pi_intent.hosts.mcp.questions import ONCE
+
+pytestmark = pytest.mark.one_python
 
 EVERYTHING, GIT, MEMORY = (SERVERS[name] for name in ("everything", "git", "memory"))
 REFUSAL = "Nothing was executed: `intent` is missing. Call {tool} again with `intent` first"
@@ -230,15 +233,37 @@ def test_an_agent_that_is_killed_in_a_call_leaves_no_server_behind(desk: Desk, n
     assert (left.call and left.call.intent, left.done and left.done.status) == (arguments["intent"], "interrupted")
 
 
+@pytest.mark.parametrize("server", [MEMORY, GIT], ids=lambda server: server.name)  # of the two eras
 @pytest.mark.parametrize("name", AGENTS)
-def test_an_agent_at_which_nobody_sits_runs_nothing_that_needs_an_approval(desk: Desk, name: str) -> None:
+def test_an_agent_at_which_nobody_sits_runs_nothing_that_needs_an_approval(
+    desk: Desk, name: str, server: Server
+) -> None:
     # Codex hands its servers few variables: what the person has set elsewhere than in ~/.config would not be found.
     (desk.project / ".pi-intent.toml").write_text('ask = "write"\n')
     agent = AGENTS[name]
-    turns = [call(desk, MEMORY, FIRST, intent="Remember the first word"), Turn(text="All done.")]
+    turns = [call(desk, server, FIRST, intent="Try the first word"), Turn(text="All done.")]
     with AgentModel(agent.dialect(), turns) as model:
         assert run(agent, desk, model) == "All done."
-    assert MEMORY.done(desk) == []
+    assert server.done(desk) == []
     (left,) = desk.ledger
     assert (left.done and left.done.status) == "denied"
     assert [decision.approved for decision in left.decisions] == [None, False]
+
+
+@pytest.mark.parametrize("server", [MEMORY, GIT], ids=lambda server: server.name)  # of the two eras
+def test_what_a_hook_of_claude_code_answers_is_taken_for_an_answer(desk: Desk, server: Server) -> None:
+    (desk.project / ".pi-intent.toml").write_text('ask = "write"\n')
+    accepted = {"hookEventName": "Elicitation", "action": "accept", "content": {"decision": ONCE}}
+    answer = desk.root / "answer.json"
+    answer.write_text(json.dumps({"hookSpecificOutput": accepted}))
+    hook = {"type": "command", "command": f"cat {answer}"}
+    settings = json.dumps({"hooks": {"Elicitation": [{"hooks": [hook]}]}})
+    turns = [call(desk, server, FIRST, intent="Try the first word"), Turn(text="All done.")]
+    with AgentModel(AnthropicMessages(), turns) as model:
+        words, environment = claude_code(desk, model, [server])
+        words.remove("--bare")  # it would run no hooks
+        done = desk.run([*words, "--settings", settings], **environment)
+    assert done.stdout.strip() == "All done.", done.stderr
+    assert server.done(desk) == [FIRST]
+    (left,) = desk.ledger
+    assert [(decision.approved, decision.by) for decision in left.decisions] == [(None, None), (True, "person")]

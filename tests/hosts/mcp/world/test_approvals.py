@@ -42,7 +42,7 @@ def test_a_person_approves_once_and_for_the_session_and_denies(
     assert told["protocol"] == protocol
     assert len(told["asked"]) == 4
     for message, word in zip(told["asked"], (FIRST, SECOND, THIRD, LAST), strict=True):
-        assert message.splitlines()[0] == f"{server.tool} of {name}, in {desk.project}"
+        assert message.startswith(f"Wants to run {server.tool} of {name} in /")
         assert f'"{word}"' in message
         assert f"> Try {word}" in message
     third, last = told["results"][3:]

@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from mcp_world import SECONDS, Desk
 
+pytestmark = pytest.mark.one_python
+
 
 class Person:
     """Somebody with a home of their own and the clients on their path."""

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from mcp_world import FIRST, SECOND, SERVERS, THIRD, Desk, Server
 
+pytestmark = pytest.mark.one_python
+
 REFUSAL = "Nothing was executed: `intent` is missing. Call {tool} again with `intent` first"
 INSPECTOR_SAW_AN_ERROR = 5
 

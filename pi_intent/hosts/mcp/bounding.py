@@ -1,0 +1,99 @@
+"""Withhold results that are too large or hold what only the server may have, and store what may be stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from pi_intent.contract.texts import ModelTexts
+from pi_intent.gates.artifacts import Artifact, stated_artifact
+from pi_intent.gates.ceiling import leaking, too_large, withheld
+from pi_intent.hosts.mcp import wire
+from pi_intent.hosts.mcp.results import settlement_of
+from pi_intent.hosts.mcp.wire import Cut
+from pi_intent.protocols import Settlement
+from pi_intent.settings import ToolSettings
+
+ARTIFACT = "pi-intent/artifact"
+"""The key of a result's `_meta` under which a tool says what is to be stored: its kind and its text."""
+
+
+class Session(Protocol):
+    """What the bounds know of the session."""
+
+    def holds_given(self, text: str) -> bool: ...
+
+    def store(self, artifact: Artifact, tool_name: str) -> None: ...
+
+
+class Bounded(NamedTuple):
+    """An answer that does not go on as it came: what is cut into its text, and how its call ended."""
+
+    cuts: list[Cut]
+    settlement: Settlement
+
+
+class Told(NamedTuple):
+    """What the model gets in place of an answer that cannot be read, and how its call ended."""
+
+    text: str
+    settlement: Settlement
+
+
+class Bounds:
+    """What may come back of a server's calls. `settings_for` says what is set for a tool."""
+
+    def __init__(self, session: Session, texts: ModelTexts, settings_for: Callable[[str], ToolSettings]) -> None:
+        self._session = session
+        self._texts = texts
+        self._settings_for = settings_for
+
+    def answer(self, text: str, start: int, message: dict[str, Any], tool_name: str) -> Bounded | None:
+        """Look at the answer to a call, which stands at `start` of a text; None where it goes on as it came."""
+        chosen = self._settings_for(tool_name)
+        if not chosen.bounds_results:
+            return None
+        kind = "error" if "error" in message else "result"
+        at = wire.value_at(text, start, kind)
+        if at is None:
+            return None
+        begin, end = wire.span(text, at)
+        size = len(text[begin:end].encode("utf-8", "surrogatepass"))
+        told = self.in_place_of(text[begin:end], size, tool_name, chosen)
+        if told is None:
+            self._keep(message.get("result"), tool_name, chosen)
+            return None
+        instead = _error(told, message["error"]) if kind == "error" else _result(told, message["result"])
+        return Bounded([Cut(begin, end, instead)], withheld(settlement_of(message), size, told))
+
+    def unreadable(self, line: bytes, tool_name: str) -> Told | None:
+        """Look at an answer that cannot be read; None where it goes on as it came."""
+        chosen = self._settings_for(tool_name)
+        if not chosen.bounds_results:
+            return None
+        told = self.in_place_of(line.decode("utf-8", "replace"), len(line), tool_name, chosen)
+        return None if told is None else Told(told, withheld(settlement_of({"result": None}), len(line), told))
+
+    def in_place_of(self, whole: str, size: int, tool_name: str, chosen: ToolSettings) -> str | None:
+        """Return what the model gets in place of a result; None where it may have the result itself."""
+        if self._session.holds_given(whole):
+            return leaking(self._texts, tool_name)
+        return too_large(self._texts, tool_name, size, chosen.result_limit)
+
+    def _keep(self, result: object, tool_name: str, chosen: ToolSettings) -> None:
+        meta = result.get("_meta") if isinstance(result, Mapping) else None
+        artifact = stated_artifact({"artifact": meta.get(ARTIFACT)}) if isinstance(meta, Mapping) else None
+        if artifact is not None and artifact.kind in chosen.stores:
+            self._session.store(artifact, tool_name)
+
+
+def _result(told: str, result: object) -> str:
+    said: dict[str, Any] = {"content": [{"type": "text", "text": told}]}
+    if isinstance(result, Mapping):
+        said |= {name: result[name] for name in ("resultType", "isError") if isinstance(result.get(name), str | bool)}
+    return wire.dumped(said)
+
+
+def _error(told: str, error: object) -> str:
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return wire.dumped({"code": code if isinstance(code, int) else -32603, "message": told})

@@ -1,0 +1,26 @@
+"""Say where rules on commands can only ask about every command, as nothing is there that reads one."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+from pi_intent.gates.kinds import ABOUT_COMMANDS, Match, Rule
+from pi_intent.settings.rules import Settings
+
+_LOOK_INSIDE = ABOUT_COMMANDS | {"dangers", "outside", "outside_project"}
+
+
+def missing_parser(settings: Settings) -> str | None:
+    """Return a sentence for the person where a rule wants commands read, and the parser is not installed here."""
+    tables = (*settings.tools, *settings.floors)
+    rules = (*settings.check_in, *(rule for table in tables for rule in table.check_in or ()))
+    if not any(map(_reads_commands, rules)) or find_spec("tree_sitter_bash") is not None:
+        return None
+    return (
+        "check_in has a rule on commands, and what reads commands is not installed where this runs, so every command "
+        "is asked about: pip install 'tree-sitter>=0.25' 'tree-sitter-bash>=0.25' there"
+    )
+
+
+def _reads_commands(rule: Rule) -> bool:
+    return rule.runs is not None if isinstance(rule, Match) else rule in _LOOK_INSIDE

@@ -1,0 +1,53 @@
+"""A small MCP server for the gates: it tells how long a credential is, and stores and takes texts."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+PAGE = "<h1>Hello</h1>\n" * 3
+
+
+def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    meta: dict[str, Any] = {}
+    own = os.environ.get("MINE", "")
+    match name:
+        case "length":
+            text = str(len(own))
+        case "own":
+            text = f"the token is {own}"
+        case "much":
+            text = "p4yl0ad " * 500
+        case "fetch":
+            text, meta = "fetched", {"pi-intent/artifact": {"kind": "page", "text": PAGE}}
+        case _:
+            text = json.dumps(arguments)
+    return {"content": [{"type": "text", "text": text}], "_meta": meta, "isError": False}
+
+
+TOOLS = [
+    {"name": name, "inputSchema": {"type": "object", "properties": {"page": {"type": "string"}}}}
+    for name in ("length", "own", "much", "fetch", "keep", "net")
+]
+
+
+def main() -> None:
+    for line in sys.stdin:
+        message = json.loads(line)
+        match message.get("method"):
+            case "initialize":
+                result: Any = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {}}
+            case "tools/list":
+                result = {"tools": TOOLS}
+            case "tools/call":
+                result = called(message["params"]["name"], message["params"].get("arguments", {}))
+            case _:
+                continue
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,177 @@
+"""Permissions, credentials, artifacts and the limit on results, in pydantic-ai."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic_ai import Agent, ModelRetry, ToolReturn
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+import pi_intent
+from pi_intent import CredentialError, artifact_reference, credential
+from pi_intent.hosts.pydantic_ai import Intents
+from pi_intent.ledger.calls import read_ledger
+from pi_intent.ledger.location import find_ledger
+
+CANARY = "c4n4ry-0f-the-m1ne-3141592"
+PAGE = "<h1>Hello</h1>\n" * 3
+SETTINGS = """
+artifacts = true
+
+[credentials]
+mine = "env:WHERE_IT_IS"
+
+[tools.fetch]
+needs = ["mine"]
+stores = ["page"]
+result_limit = 2048
+
+[tools.keep]
+wants = { page = "page" }
+
+[tools.open]
+touches = ["external_net"]
+
+[permissions]
+external_net = "deny"
+"""
+
+
+@pytest.fixture(autouse=True)
+def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    monkeypatch.setenv("WHERE_IT_IS", CANARY)
+    (tmp_path / "config" / "pi-intent").mkdir(parents=True)
+    (tmp_path / "config" / "pi-intent" / "config.toml").write_text(SETTINGS)
+    monkeypatch.chdir(tmp_path)
+
+
+class Told:
+    """An agent that calls its tools one after the other, and everything that was told of that."""
+
+    def __init__(self, *calls: tuple[str, dict[str, Any]]) -> None:
+        self.kept: list[str] = []
+        self.results: list[str] = []
+        self._calls = list(calls)
+        self.events = pi_intent.MemorySink()
+
+    def model(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if not self._calls:
+            return ModelResponse(parts=[TextPart("done")])
+        name, arguments = self._calls.pop(0)
+        return ModelResponse(parts=[ToolCallPart(name, {"intent": f"Try {name}", **arguments})])
+
+    def run(self) -> None:
+        agent = Agent(FunctionModel(self.model), capabilities=[Intents()])
+
+        @agent.tool_plain
+        def fetch(what: str) -> Any:
+            own = credential("mine")
+            match what:
+                case "length":
+                    return str(len(own))
+                case "own":
+                    return {"token": own}
+                case "raise":
+                    raise ModelRetry(f"wrong token {own}")
+                case "much":
+                    return "p4yl0ad " * 500
+                case _:
+                    said = {"artifact": {"kind": "page", "text": PAGE}}
+                    return ToolReturn(artifact_reference("page", PAGE), metadata={"pi_intent": said})
+
+        @agent.tool_plain
+        def keep(page: str) -> str:
+            self.kept.append(page)
+            return "kept"
+
+        @agent.tool_plain(name="open")
+        def open_it() -> str:
+            self.kept.append("opened")
+            return "opened"
+
+        stop = pi_intent.subscribe(self.events)
+        try:
+            result = agent.run_sync("go")
+        finally:
+            stop()
+        self.results = [
+            str(part.content)
+            for message in result.all_messages()
+            for part in message.parts
+            if part.part_kind in ("tool-return", "retry-prompt")
+        ]
+        self.messages = result.all_messages_json().decode()
+
+    def everything(self, folder: Path) -> str:
+        files = [path for path in folder.rglob("*") if path.is_file() and "config" not in path.parts]
+        return (
+            repr(self.events.events)
+            + self.messages
+            + "".join(path.read_bytes().decode(errors="replace") for path in files)
+        )
+
+    @property
+    def statuses(self) -> list[str]:
+        return [event.status for event in self.events if isinstance(event, pi_intent.ToolExecutionEnd)]
+
+
+def test_a_tool_gets_the_credential_that_it_needs_and_nobody_else(tmp_path: Path):
+    told = Told(("fetch", {"what": "length"}))
+    told.run()
+    assert told.results == [str(len(CANARY))]
+    assert CANARY not in told.everything(tmp_path)
+    with pytest.raises(CredentialError):
+        credential("mine")
+
+
+@pytest.mark.parametrize("what", ["own", "raise"])
+def test_what_holds_it_is_withheld(tmp_path: Path, what: str):
+    told = Told(("fetch", {"what": what}))
+    told.run()
+    assert "its result is withheld: it holds a credential" in told.results[0]
+    assert CANARY not in told.everything(tmp_path)
+
+
+def test_without_it_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("WHERE_IT_IS")
+    told = Told(("fetch", {"what": "length"}))
+    told.run()
+    assert told.results[0].startswith("Nothing was executed: fetch needs the credential mine")
+    assert told.statuses == ["denied"]
+
+
+def test_a_result_over_the_limit_is_nowhere(tmp_path: Path):
+    told = Told(("fetch", {"what": "much"}))
+    told.run()
+    assert "it has 4000 bytes, and the limit here is 2048" in told.results[0]
+    assert "p4yl0ad" not in told.everything(tmp_path)
+    assert told.statuses == ["ok"]
+    (call,) = read_ledger(find_ledger(tmp_path, {"XDG_STATE_HOME": str(tmp_path / "state")}).root).calls
+    assert call.done is not None
+    assert call.done.flags == ("withheld",)
+
+
+def test_an_argument_can_refer_to_what_was_stored(tmp_path: Path):
+    reference = artifact_reference("page", PAGE)
+    told = Told(("fetch", {"what": "page"}), ("keep", {"page": reference}), ("keep", {"page": reference[:-1]}))
+    told.run()
+    assert told.kept == [PAGE]
+    assert f"it is no whole reference. Those that can be named here: {reference}" in told.results[2]
+    assert told.statuses == ["ok", "ok", "denied"]
+
+
+def test_what_is_not_permitted_does_not_run(tmp_path: Path):
+    told = Told(("open", {}))
+    told.run()
+    assert told.results == [
+        "Nothing was executed: open touches external_net, which is not permitted here (the settings say so). "
+        "Choose a way that does without it."
+    ]
+    assert told.kept == []
+    assert told.statuses == ["denied"]

@@ -1,0 +1,134 @@
+"""What a person was asked in Tau is in the ledger, and `/intent checkins` tells of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from canaries import SHAPES, bare, leaks
+from tau_desk import Desk, calls, says
+from tau_screen import actions, answer, running, screen, settle, start, type_in
+
+HOSTILE = "\x1b]0;owned\x07 [@click=app.quit]here[/]"
+
+
+@pytest.fixture(autouse=True)
+def asking(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PI_INTENT_ASK", "exec")
+
+
+def decisions(desk: Desk) -> list[dict[str, Any]]:
+    return [record for record in desk.records if record["t"] == "decision"]
+
+
+async def test_what_was_asked_and_answered_stands_in_the_ledger(desk: Desk):
+    turn = calls(("bash", {"intent": "Make a mark", "command": "touch mark"}))
+    async with running(await desk.session([turn, says("done")])) as (pilot, app):
+        await start(pilot, app, "go")
+        await answer(pilot, app, "Approve once")
+        await settle(pilot, app)
+    assert (desk.project / "mark").exists()
+    kinds = [(record["t"], record.get("approved"), record.get("by")) for record in desk.records]
+    assert kinds[1:] == [
+        ("call", None, None),
+        ("decision", None, None),
+        ("decision", True, "person"),
+        ("done", None, None),
+    ]
+    asked, told = decisions(desk)
+    assert asked["id"] == told["id"] == desk.starts[0].call_id
+    assert asked["reasons"] == told["reasons"] == ["tier exec"]
+    assert told["scope"] == "once"
+    lines = told["shown"].splitlines()
+    assert lines[:2] == [f"Wants to run bash in {desk.project}", "$ touch mark"]
+    assert lines.index("$ touch mark") < lines.index("> Make a mark")
+
+
+async def test_a_denial_keeps_the_note_and_a_write_keeps_no_contents(desk: Desk, monkeypatch):
+    monkeypatch.setenv("PI_INTENT_ASK", "write")
+    turn = calls(("write", {"intent": "Keep a poem", "path": "poem.txt", "content": "the only copy\n"}))
+    async with running(await desk.session([turn, says("done")])) as (pilot, app):
+        await start(pilot, app, "go")
+        await answer(pilot, app, "Deny, and tell the agent why", note="Not on a Friday")
+        await settle(pilot, app)
+    assert not (desk.project / "poem.txt").exists()
+    _, told = decisions(desk)
+    assert (told["approved"], told["by"], told["scope"], told["note"]) == (False, "person", None, "Not on a Friday")
+    assert '= "content": {"bytes": 14, "digest": "hmac:' in told["shown"]
+    ledger = "".join(path.read_text() for path in desk.segments)
+    assert "the only copy" not in ledger
+
+
+async def test_no_secret_of_a_question_is_in_the_ledger(desk: Desk):
+    secret = SHAPES["anthropic"]
+    command = f"curl --version # {'x' * 90} {secret}"
+    turn = calls(("bash", {"intent": f"Use {secret}", "rationale": f"a.py has {secret}", "command": command}))
+    async with running(await desk.session([turn, says("done")])) as (pilot, app):
+        await start(pilot, app, "go")
+        await answer(pilot, app, "Approve this exact call for the session")
+        await settle(pilot, app)
+    assert [record["scope"] for record in decisions(desk)] == [None, "session"]
+    text = "".join(json.dumps(record) for record in desk.records)
+    assert leaks(secret, bare(text)) == []
+
+
+async def test_nobody_to_ask_is_a_decision_with_no_question(desk: Desk):
+    (end,) = await desk.run(calls(("bash", {"intent": "Make a mark", "command": "touch mark"})))
+    assert end.is_error
+    assert [(record["approved"], record["by"], record["shown"]) for record in decisions(desk)] == [
+        (False, "nobody", None)
+    ]
+
+
+async def test_with_nothing_configured_no_decision_is_written(desk: Desk, monkeypatch):
+    monkeypatch.delenv("PI_INTENT_ASK")
+    await desk.run(calls(("bash", {"intent": "Make a mark", "command": "touch mark"})))
+    assert [record["t"] for record in desk.records] == ["session", "call", "done"]
+
+
+async def test_the_person_can_look_at_what_was_asked_and_decided(desk: Desk):
+    turn = calls(
+        ("bash", {"intent": "Make a mark", "command": "touch mark"}),
+        ("bash", {"intent": "Make another", "command": f"touch other # {HOSTILE}\ntrue"}),
+    )
+    async with running(await desk.session([turn, says("done")]), size=(110, 40)) as (pilot, app):
+        await type_in(pilot, app, "/intent checkins")
+        assert "nobody was asked about a call in this session" in screen(app)
+        await start(pilot, app, "go")
+        await answer(pilot, app, "Approve once")
+        await answer(pilot, app, "Deny, and tell the agent why", note="Not on a [bold]Friday")
+        await settle(pilot, app)
+        await type_in(pilot, app, "/intent checkins")
+        lines = [line.strip(" ▎│┃▌▊") for line in screen(app).splitlines()]
+        at = max(number for number, line in enumerate(lines) if line == "touch mark")
+        assert lines[at : at + 5] == [
+            "touch mark",
+            "tier exec · approved by a person",
+            "touch other # \\x1b]0;owned\\x07 [@click=app.quit]here[/]",
+            "true",
+            'tier exec · denied: "Not on a [bold]Friday"',
+        ]
+        assert not [action for action in actions(app) if "quit" in str(action)]
+        assert "Make a mark" not in "\n".join(lines[at:])
+
+
+async def test_only_the_last_decisions_are_listed(desk: Desk):
+    turns = [calls(("bash", {"intent": f"Make mark {n}", "command": f"touch mark{n}"})) for n in range(23)]
+    session = await desk.session([*turns, says("done")])
+    await session.emit_pending_session_start()
+    async for _ in session.prompt("go"):
+        pass
+    lines = session.handle_command("/intent checkins").message.splitlines()
+    assert lines[0] == "the last 20 of 23 decisions; pi-intent log --asked shows all of them"
+    assert lines[1:3] == ["touch mark3", "  tier exec · nobody to ask"]
+    assert lines[-2:] == ["touch mark22", "  tier exec · nobody to ask"]
+    assert len(lines) == 1 + 2 * 20
+
+
+async def test_without_anything_that_asks_it_says_how_to_be_asked(desk: Desk, monkeypatch):
+    monkeypatch.delenv("PI_INTENT_ASK")
+    session = await desk.session([says("done")])
+    assert session.handle_command("/intent checkins").message == (
+        "nobody was asked about a call in this session; docs/settings.md says how to be asked"
+    )
