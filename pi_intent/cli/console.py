@@ -8,9 +8,9 @@ import json
 import os
 import re
 import sys
-from contextlib import suppress
 
 from pi_intent.characters import UNSEEN
+from pi_intent.cli.telling import tell_error
 from pi_intent.labels.printable import printable
 
 _MESSAGE_WIDTH = 2000
@@ -69,8 +69,7 @@ def _discard(descriptor: int) -> None:
 
 def complain(message: str) -> None:
     """Print one line to standard error, made safe: it may quote what others wrote. Never raises `OSError`."""
-    with suppress(OSError):
-        print(printable(message, width=_MESSAGE_WIDTH), file=sys.stderr)
+    tell_error(printable(message, width=_MESSAGE_WIDTH))
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:

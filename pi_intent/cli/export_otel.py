@@ -11,6 +11,7 @@ import click
 
 from pi_intent.cli.console import complain, json_text
 from pi_intent.cli.exporting import SESSION, SINCE, Source
+from pi_intent.cli.here import without_secrets
 from pi_intent.errors import TracingError
 from pi_intent.facts import counted
 from pi_intent.labels.printable import printable
@@ -135,7 +136,7 @@ def _batches(spans: Iterable[PastSpan]) -> Iterator[list[PastSpan]]:
 
 def _document(source: Source, url: str | None, past: PastSpans, count: int, *, dry_run: bool) -> dict[str, Any]:
     return {
-        "ledger": str(source.location.segments),
+        "ledger": without_secrets(source.location.segments),
         "endpoint": None if url is None else shown_url(url),
         "dryRun": dry_run,
         "content": past.content,

@@ -12,10 +12,12 @@ from typing import Any
 import click
 
 from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.moments import read_date, stated
+from pi_intent.cli.telling import tell
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.index.place import drop_index
-from pi_intent.ledger.location import LedgerLocation, find_ledger
+from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.purge import Plan, Stay, Survey, left_open, plan, remove_segment, survey
 from pi_intent.ledger.reader import Segment, read_segments
 from pi_intent.render.moments import Moments
@@ -73,7 +75,7 @@ def purge(before: str | None, dry_run: bool, as_json: bool) -> None:
       pi-intent purge --before 90d --dry-run
       pi-intent purge --before 2030-01-31
     """
-    location = find_ledger(Path(), os.environ)
+    location = ledger_here()
     now = datetime.now(UTC)
     limit = _kept_since(now, os.environ) if before is None else _parsed(before, now)
     outcome = _Outcome()
@@ -163,7 +165,7 @@ def _print(location: LedgerLocation, time: str, outcome: _Outcome, *, dry_run: b
 
 
 def _say(text: str, *, indent: str = "") -> None:
-    click.echo(indent + printable(text, width=1000))
+    tell(indent + printable(text, width=1000), hang=2)
 
 
 def _amount(parts: Sequence[Survey], moments: Moments) -> str:
@@ -182,12 +184,12 @@ def _number(count: int, what: str) -> str:
 
 def _document(location: LedgerLocation, time: str | None, outcome: _Outcome, *, dry_run: bool) -> dict[str, Any]:
     return {
-        "ledger": str(location.segments),
+        "ledger": without_secrets(location.segments),
         "before": time,
         "dryRun": dry_run,
         "removed": [
             {
-                "path": str(found.path),
+                "path": without_secrets(found.path),
                 "session": found.session,
                 "calls": found.calls,
                 "bytes": found.size,
@@ -197,6 +199,6 @@ def _document(location: LedgerLocation, time: str | None, outcome: _Outcome, *, 
             for found in outcome.removed
         ],
         "leftOpen": left_open(outcome.removed),
-        "kept": [{"path": str(found.path), "why": why} for found, why in outcome.kept],
-        "failed": [{"path": str(found.path), "why": why} for found, why in outcome.failed],
+        "kept": [{"path": without_secrets(found.path), "why": why} for found, why in outcome.kept],
+        "failed": [{"path": without_secrets(found.path), "why": why} for found, why in outcome.failed],
     }

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import codecs
-import os
 import sys
 from dataclasses import asdict
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 import click
 
 from pi_intent.cli.asking import Asked
 from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.here import ledger_here
 from pi_intent.cli.paging import drawn_width, print_lines
 from pi_intent.cli.progress import Progress, opened_index
 from pi_intent.cli.project_files import ProjectFiles
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.unread import tell_unread
 from pi_intent.ledger.index import Filter
-from pi_intent.ledger.location import find_ledger
 from pi_intent.past import PastCall
 from pi_intent.render.stats import WIDTH, stats_lines
 from pi_intent.stats import stats_of
@@ -51,7 +49,7 @@ def stats(session: str | None, since: str | None, model: str | None, no_notes: b
       pi-intent stats --since "7 days ago" --model "claude-*"
       pi-intent stats --json | jq '.compliance.models'
     """
-    location = find_ledger(Path(), os.environ)
+    location = ledger_here()
     asked = Asked(since=since).filter(location.project).since
     with opened_index(location.root) as index:
         if session is not None:

@@ -13,7 +13,7 @@ from pi_intent.redaction.spans import LEADER, Span
 
 # What continues a line or joins two adjacent string literals.
 _JOINT = re.compile(
-    r"""(?x) (?: \\\r?\n [\ \t]{0,80}+ | (?P<mark>["'`]) [\ \t]{0,20}+ [+.\\]? [\ \t]{0,20}+
+    r"""(?x) \\\r?\n [\ \t]{0,80}+ (?= \S ) | (?: (?P<mark>["'`]) [\ \t]{0,20}+ [+.\\]? [\ \t]{0,20}+
     (?: \r?\n [\ \t]{0,80}+ )? [+.]? [\ \t]{0,20}+ [bfru]? (?P=mark) ) (?= [A-Za-z0-9+/_.=-] )"""
 )
 # Begins where a run of backslashes does, or a long one would be read again from each of them.
@@ -54,7 +54,9 @@ def joined_spans(text: str) -> Iterator[Span]:
     """Find what only shows when the pieces are put together."""
     pieces: list[str] = []
     sizes, origins = [0], [0]
+    continues = [False]  # the line before, as in a shell
     for start, end in _joints(text):
+        continues.append(text[start] == "\\" and text[start + 1] in "\r\n")
         pieces.append(text[origins[-1] : start])
         sizes.append(sizes[-1] + len(pieces[-1]))
         origins.append(end)
@@ -63,6 +65,7 @@ def joined_spans(text: str) -> Iterator[Span]:
     joined = "".join([*pieces, text[origins[-1] :]])
     for span in (*shape_spans(joined), *pem_spans(joined), *contextual_spans(joined)):
         first, last = bisect_right(sizes, span.start) - 1, bisect_left(sizes, span.end) - 1
-        if first < last:
+        # A piece of its own was seen as it is, but for what stands before it on a line that goes on.
+        if first < last or continues[first]:
             start, end = origins[first] + span.start - sizes[first], origins[last] + span.end - sizes[last]
             yield Span(start, end, span.kind, span.secret)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from pi_intent.redaction.looks import is_blanked, is_random, mixes_digits
-from pi_intent.redaction.spans import LEADER, Span, match_end
+from pi_intent.redaction.spans import LEADER, LINE_BREAK, Span, match_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,6 @@ SHAPES = (
 )
 ANCHORS = [anchor for shape in SHAPES for anchor in shape.anchors]
 _ANY_ANCHOR = re.compile("|".join(map(re.escape, ANCHORS)))
-_LINE_BREAK = re.compile(rf"(?:\r?\n|\\+r\\+n|\\+n)[ \t]*+(?:{LEADER})?")
 _LONG_RUN = re.compile(r"[A-Za-z0-9]{12,}")
 _LINE_END = re.compile(r"[ \t\"'`,;)\]}*/]*+\\?(?:[\r\n]|\Z|\\+[nr])")
 
@@ -78,7 +77,7 @@ def shape_spans(text: str) -> Iterator[Span]:
 def _continued(shape: _Shape, text: str, end: int, body: str) -> tuple[int, str]:
     """Add to a body what reads like the rest of it: what stands alone on the next lines, or must belong to it."""
     pieces, size = [body], len(body)
-    while gap := _LINE_BREAK.match(text, end):
+    while gap := LINE_BREAK.match(text, end):
         more = shape.more.match(text, gap.end())
         if not more or (_ANY_ANCHOR.match(text, gap.end()) and not pieces[-1].endswith(".")):
             break

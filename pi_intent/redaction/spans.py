@@ -14,6 +14,8 @@ JUDGED = 128
 LEADER = r"(?:[#]{1,4}|/?\*{1,2}|//[/!]?|--|;{1,3}|%{1,2}|(?:>[ \t]?){1,4})[ \t]{0,80}+"
 """What a line of a comment or of a quotation begins with, as a pattern; the same in verbose ones."""
 
+LINE_BREAK = re.compile(rf"(?:\r?\n|\\+r\\+n|\\+n)[ \t]*+(?:{LEADER})?")
+
 Strength = Literal["password", "strong", "weak"]
 """How much a name says about its value: a password may be a word, a `weak` one has to look random."""
 
