@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from pi_intent.characters import UNSEEN
 from pi_intent.gates.question import Question
 from pi_intent.labels.literal import spelled
-from pi_intent.render.check_in import MARKS, action_length, is_ours, question_lines, unfolded
+from pi_intent.render.check_in import MARKS, action_length, is_ours, question_lines
 
 WIDTHS = (40, 60, 80, 100, 120)
 
@@ -39,6 +39,17 @@ _OURS = [
 ]
 _NAME = r'(?:[\w@:./~+-]+|"(?:[^"\\]|\\.)*")'
 _HEADER = re.compile(rf"Wants to run {_NAME}(?: of {_NAME})? in {_NAME}")
+
+
+def unfolded(lines: list[str]) -> str:
+    """Return lines of a question as one text, those that go on put together."""
+    whole: list[str] = []
+    for line in lines:
+        if line.startswith("| ") and whole:
+            whole[-1] += line.removeprefix("| ")
+        else:
+            whole.append(line)
+    return "\n".join(whole)
 
 
 def assert_safe(question: Question, width: int) -> list[str]:
