@@ -112,7 +112,7 @@ def _print_unread(reports: Sequence[FileReport], redact: Callable[[str], str]) -
     unread = [report for report in reports if report.unread_lines]
     for report in unread[:_MOST_NAMED]:
         more = report.unread_lines - 1
-        rest = f" ({more} more in this file)" if more else ""
+        rest = f" ({counted(more, 'more complaint')} about this file)" if more else ""
         path = safely(report.path, redact)
         _note(f"{_one_line(report.unread[0].text, redact)}{rest}: {path}", whole=[path])
     if len(unread) > _MOST_NAMED:
