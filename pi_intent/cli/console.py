@@ -25,11 +25,13 @@ _NOT_ASCII = re.compile(r"[^\n -~]")
 def prepare_streams() -> None:
     """Make standard output and error take any text: what their encoding lacks is spelt out in ASCII.
 
-    One that was closed before we began takes everything to nowhere.
+    What is printed to a standard output that was closed before we began fails when it is flushed, as on a full disk;
+    a closed standard error takes everything to nowhere.
     """
     codecs.register_error(_SPELL_OUT, _spell_out)
     if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        unwritable = os.open(os.devnull, os.O_RDONLY)
+        sys.stdout = open(unwritable, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):

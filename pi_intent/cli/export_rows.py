@@ -73,7 +73,11 @@ COLUMNS = ("id", "state", *_CALL_KEYS, "endTs", *_DONE_KEYS, "decisions")
 _FORMULA = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
 
 _OUT = click.option(
-    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to a file that only you can read."
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write to a file that only you can read; - is standard output.",
 )
 
 
@@ -126,6 +130,8 @@ def csv(output: Path | None, session: str | None, since: str | None) -> None:
 
 def _export(source: Source, output: Path | None, write: Callable[[Iterator[dict[str, Any]], TextIO], int]) -> None:
     rows = _rows(source)
+    if output is not None and str(output) == "-":  # as other programs have it
+        output = None
     if output is None:
         count = write(rows, sys.stdout)
     else:

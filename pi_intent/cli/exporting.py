@@ -27,7 +27,7 @@ SINCE = click.option(
     "--since",
     metavar="WHEN",
     callback=lambda _context, _option, text: None if text is None else since(text),
-    help='Only what began since then: "2 hours ago", "7d", "2030-01-31".',
+    help='Only what began since then: "2 hours ago", "7d", "2025-01-31".',
 )
 
 

@@ -71,7 +71,8 @@ def import_(paths: tuple[str, ...], dry_run: bool, yes: bool, as_json: bool) -> 
                 "folders": [FOLDER], "calls": N, "results": N, "errors": N,
                 "rejected": N, "intents": N, "perEditIntents": N,
                 "unpaired": N, "newCalls": N, "newEnds": N, "already": N,
-                "recorded": N, "stillRunning": N, "unreadLines": N,
+                "recorded": N, "repeated": N, "stillRunning": N,
+                "impossibleTimes": N, "unreadLines": N,
                 "unread": [{"line": N, "text": SENTENCE}]}],
      "foreign": N, "failed": [SENTENCE]}
     {"ledger": FOLDER,

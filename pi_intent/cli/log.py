@@ -9,7 +9,7 @@ from itertools import chain
 
 import click
 
-from pi_intent.cli.asking import FAILED, OUTCOMES, WORDS, Asked, nothing_found
+from pi_intent.cli.asking import FAILED, OUTCOMES, WORDS, Asked, nothing_found, nothing_recorded
 from pi_intent.cli.console import complain, json_text, shown_json
 from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.noting import AT_ONCE, Notes, left_out, notes_in, notes_json
@@ -26,6 +26,8 @@ from pi_intent.render.timeline import Line, aim, short_id, stated, timeline
 
 SHOWN = 50
 _MOST_OPEN = 5
+_ALL = 1 << 62
+"""More calls than there can be: SQLite counts no further than to twice as many."""
 _FROM_THE_END = 2_000
 """Calls that a pager may be made to read to the end before it shows any: they take it half a second."""
 _WHOLE = 16_384  # columns
@@ -129,6 +131,7 @@ def log(
     for option, values in {"--session": (session,), "--tool": tools, "--path": paths, "--grep": (grep,)}.items():
         if "" in values:
             raise click.UsageError(f"{option} is empty")
+    limit = None if limit is None else min(limit, _ALL)
     location = ledger_here()
     question = Asked(
         tools=tools,
@@ -167,7 +170,7 @@ def _print(
         if index.counts() and asked != Asked(session=asked.session):
             complain(nothing_found(index, asked, location.project))
             return
-        what = "Sessions began here, but no call was recorded" if index.sessions() else "No call is recorded here yet"
+        what = nothing_recorded(index)
         why = f" ({location.note})" if location.note is not None else f" (looked in {location.segments})"
         complain(
             f"{what}{why}. Let an agent with pi-intent work here, take in what agents did before with "

@@ -44,7 +44,7 @@ class _Outcome:
 @click.option(
     "--before",
     metavar="DATE|AGE",
-    help='Remove what is older: than a day ("2030-01-31", a time may follow), or than an age ("90d", "12w").'
+    help='Remove what is older: than a day ("2025-01-31", a time may follow), or than an age ("90d", "12w").'
     "  [default: the setting keep]",
 )
 @click.option("--dry-run", is_flag=True, help="Remove nothing, and say what would go.")
@@ -73,7 +73,7 @@ def purge(before: str | None, dry_run: bool, as_json: bool) -> None:
     \b
     Examples:
       pi-intent purge --before 90d --dry-run
-      pi-intent purge --before 2030-01-31
+      pi-intent purge --before 2025-01-31
     """
     location = ledger_here()
     now = datetime.now(UTC)
@@ -121,11 +121,14 @@ def _parsed(before: str, now: datetime) -> datetime:
     if limit is None:
         shown = printable(before, width=60)
         raise click.BadParameter(
-            f'{shown!r} is no day such as 2030-01-31, and no age in days or weeks such as "90d" or "12w".',
+            f'{shown!r} is no day such as 2025-01-31, and no age in days or weeks such as "90d" or "12w".',
             param_hint="--before",
         )
     if limit > now:
-        raise click.BadParameter(f"{text} is still to come, so all there is would go.", param_hint="--before")
+        raise click.BadParameter(
+            f"{text} is still to come: all there is would go; say a day that is over, or an age.",
+            param_hint="--before",
+        )
     return limit
 
 
@@ -156,6 +159,8 @@ def _print(location: LedgerLocation, time: str, outcome: _Outcome, *, dry_run: b
         _say(f"{verb} {sessions} with nothing from {told} or later: {_amount(removed, moments)}")
         for session, parts in by_session.items():
             _say(f"{session}: {_amount(parts, moments)}", indent="  ")
+    elif not location.segments.is_dir():
+        _say(f"Nothing to remove: there is no ledger here (looked in {location.segments}).")
     else:
         _say(f"Nothing to remove: no file in {location.segments} has only records from before {told}.")
     for found, why in outcome.kept:

@@ -71,6 +71,8 @@ def show(call: str, with_notes: bool | None, as_json: bool) -> None:
       pi-intent show 4F2A9C1B
       pi-intent show 01J8Z3M4Q5R6S7T8V9WXYZ0123 --json | jq .call.args
     """
+    if not call.strip():
+        raise click.UsageError("CALL is empty; pi-intent log shows the end of each id")
     location = ledger_here()
     with opened_index(location.root) as index:
         call_id = _chosen(index, call, location.segments)
@@ -89,7 +91,7 @@ def show(call: str, with_notes: bool | None, as_json: bool) -> None:
 
 def _chosen(index: Index, name: str, segments: Path) -> str:
     """Return the id that is meant. Raises `PiIntentError` where that is none, or not one."""
-    found = index.named(name) if name else []
+    found = index.named(name)
     if len(found) == 1:
         return found[0]
     shown = printable(name, width=60)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from pi_intent.redaction.looks import IDENTIFIER, PATH, is_placeholder, is_prose, is_random, mixes_digits
 from pi_intent.redaction.names import name_parts, strength_of
-from pi_intent.redaction.spans import JUDGED, LEADER, Span, Strength, match_end
+from pi_intent.redaction.spans import ANY_LEADER, JUDGED, Span, Strength, match_end
 from pi_intent.redaction.wrapped import leads_alike, rest_of, stands_below, wrapped_urls
 
 SCHEME = re.compile(r"(?i)(?:bearer|basic|token|apikey|negotiate|bot)[ \t]++(?=\S)")
@@ -26,7 +26,7 @@ _ASSIGNMENT = re.compile(
     (?P<sep> [\ \t]{0,20} (?: ===? | !==? | := | => | [:=] ) [\ \t]{0,20} | [\ \t]{1,20} )
     (?P<below> (?: (?P<paren>\() [\ \t]{0,20} | (?P<block>[|>]) [+0-9-]{0,2} [\ \t]{0,20} )?
         \r?\n [\ \t]{0,80} (?P<leader>"""
-    + LEADER
+    + ANY_LEADER
     + r""")? (?= \S ) )?
     (?: [bfru]{1,2} (?= ["'] ) )?
     (?P<mark> \\{0,3} (?: \"{3} | '{3} | ["'`] ) )?"""

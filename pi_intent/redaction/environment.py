@@ -14,7 +14,7 @@ from pi_intent.redaction.context import contextual_spans
 from pi_intent.redaction.looks import PATH, is_placeholder, is_random
 from pi_intent.redaction.names import HARMLESS_ENDINGS, PASSWORD_PARTS, STRONG_PARTS, name_parts
 from pi_intent.redaction.shapes import shape_spans
-from pi_intent.redaction.spans import LEADER, LEAST_ENVIRONMENT, Span
+from pi_intent.redaction.spans import ANY_LEADER, LEAST_ENVIRONMENT, Span
 from pi_intent.word_sets import word_set
 
 _ENVIRONMENT_PARTS = PASSWORD_PARTS | STRONG_PARTS | word_set("auth key keys pass passwords private tokens")
@@ -53,7 +53,7 @@ def _secrets_within(value: str) -> Iterator[str]:
 
 # What can stand between the characters of a secret without changing what a shell or a program reads.
 _FILLER = r"\s\"'`\\+\u00ad\u200b-\u200f\u2060\ufeff"
-_NEXT_IN_COMMENT = re.compile(rf"(?:[\r\n]|\\[nr])[ \t]{{0,80}}+{LEADER}")
+_NEXT_IN_COMMENT = re.compile(rf"(?:[\r\n]|\\[nr])[ \t]{{0,80}}+{ANY_LEADER}")
 _FILLERS = (
     re.compile(f"[{_FILLER}]+"),
     re.compile(rf"(?:\\[nrt]|[{_FILLER}])+"),

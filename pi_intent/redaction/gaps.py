@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from pi_intent.redaction.context import contextual_spans
 from pi_intent.redaction.shapes import ANCHORS, pem_spans, shape_spans
-from pi_intent.redaction.spans import LEADER, Span
+from pi_intent.redaction.spans import LEADER, Span, after_break
 
 # What continues a line or joins two adjacent string literals.
 _JOINT = re.compile(
@@ -37,14 +37,15 @@ def _joints(text: str) -> Iterator[tuple[int, int]]:
     """Where pieces join, in order. A plain line break joins nothing, but for the two parts of a prefix."""
     joints = [joint.span() for joint in _JOINT.finditer(text)]
     for gap in _LINE_BREAK.finditer(text):
-        start, end = gap.span()
-        if any(
-            text.endswith(left, 0, start) and text.startswith(right, end)
-            for left, right in _HALVES.get(text[start - 1 : start] + text[end : end + 1], ())
-        ):
-            joints.append((start, end))
+        start = gap.start()
+        for end in after_break(text, gap.end()):
+            if any(
+                text.endswith(left, 0, start) and text.startswith(right, end)
+                for left, right in _HALVES.get(text[start - 1 : start] + text[end : end + 1], ())
+            ):
+                joints.append((start, end))
     at = 0
-    for start, end in sorted(joints):
+    for start, end in sorted(joints, key=lambda joint: (joint[0], -joint[1])):
         if start >= at:
             yield start, end
             at = end

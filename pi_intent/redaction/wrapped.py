@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 
 from pi_intent.redaction.looks import is_random, mixes_cases
-from pi_intent.redaction.spans import LEADER, LINE_BREAK, Span
+from pi_intent.redaction.spans import ANY_LEADER, Span, match_end
 
 _MOST_LINES = 4
+_LINE_BREAK = re.compile(rf"(?:[ \t]{{0,20}}+\|[ \t]{{0,20}}+)?\r?\n[ \t]{{0,80}}+(?:{ANY_LEADER})?")
 _PIECE = re.compile(r"[^\s\"'`;|<>&(){}\[\],:=\\]{4,128}+={0,2}(?=[\s\"'`;]|\Z)")
 _ALONE = re.compile(r"[ \t\"'`,;)\]}*/|]*+\\?(?:[\r\n]|\Z)")
 _BLANK = re.compile(r"[ \t]*+(?:[\r\n]|\Z)")
@@ -17,7 +18,8 @@ _URL_PIECE = re.compile(r"[^\s/@:\"'<>\\]{1,128}+")
 _RUN = re.compile(r"[A-Za-z0-9]{6,}")
 # A capital before small letters is the beginning of a word, and no change.
 _CHANGE = re.compile(r"[a-z](?=[A-Z0-9])|[0-9](?=[A-Za-z])|[A-Z](?=[0-9])")
-_BEFORE_NAME = re.compile(rf"(?P<leader>[ \t]*+(?:{LEADER})?)(?:-[ ])?[\"']?")
+_HYPHENS = re.compile("-+")
+_BEFORE_NAME = re.compile(rf"(?P<leader>[ \t]*+(?:{ANY_LEADER})?)(?:-[ ])?[\"']?")
 
 
 def _is_drawn(piece: str, *, alone: bool) -> bool:
@@ -32,7 +34,7 @@ def rest_of(text: str, end: int) -> tuple[str, int]:
     """What of the next lines reads like the rest of a value that ends at `end`, and where that ends."""
     rest = ""
     for _ in range(_MOST_LINES):
-        gap = LINE_BREAK.match(text, end)
+        gap = _LINE_BREAK.match(text, end)
         piece = gap and _PIECE.match(text, gap.end())
         if not piece or not _is_drawn(piece.group(), alone=_ALONE.match(text, piece.end()) is not None):
             break
@@ -46,7 +48,7 @@ def wrapped_urls(text: str) -> Iterator[Span]:
     for match in _URL.finditer(text):
         value, end = match["value"], match.end()
         for _ in range(_MOST_LINES):
-            gap = LINE_BREAK.match(text, end)
+            gap = _LINE_BREAK.match(text, end)
             piece = gap and _URL_PIECE.match(text, gap.end())
             if not piece:
                 break
@@ -63,7 +65,7 @@ def stands_below(text: str, name_start: int, start: int, end: int, leader: str |
 
     In a comment or a quotation both lines have to begin alike.
     """
-    line = text.rfind("\n", 0, name_start) + 1
+    line, name_start = text.rfind("\n", 0, name_start) + 1, match_end(_HYPHENS, text, name_start)
     before = _BEFORE_NAME.fullmatch(text, line, name_start)
     column = start - text.rfind("\n", 0, start) - 1
     alone = _BLANK.match(text, end)
@@ -72,5 +74,5 @@ def stands_below(text: str, name_start: int, start: int, end: int, leader: str |
 
 def leads_alike(text: str, name_start: int, leader: str | None) -> bool:
     """Tell whether the line of a name begins with the same leader as the next line, or neither with one."""
-    before = _BEFORE_NAME.match(text, text.rfind("\n", 0, name_start) + 1, name_start)
+    before = _BEFORE_NAME.match(text, text.rfind("\n", 0, name_start) + 1, match_end(_HYPHENS, text, name_start))
     return (leader or "").strip() == (before["leader"].strip() if before else "")

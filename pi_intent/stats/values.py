@@ -38,9 +38,13 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejections:
-    """Calls that were refused when they were read; by tool and by model of all calls of it."""
+    """Calls that were refused when they were read; by tool and by model of all calls of it.
+
+    A call may have several of the `codes`, which say why; `unexplained` counts those that have none.
+    """
 
     calls: Share
+    unexplained: int = 0
     codes: dict[str, int] = field(default_factory=dict)
     tools: dict[str, Share] = field(default_factory=dict)
     models: dict[str, Share] = field(default_factory=dict)

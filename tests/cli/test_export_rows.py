@@ -367,6 +367,11 @@ def test_without_a_ledger_there_is_a_header_and_a_sentence_and_nothing_is_made(p
     assert not (tmp_path / "state").exists()
 
 
+def test_a_line_for_a_file_is_standard_output(project: Path) -> None:
+    assert CliRunner().invoke(commands, ["export", "csv", "-o", "-"]).stdout.splitlines() == [",".join(KEYS)]
+    assert not (project / "-").exists()
+
+
 def test_a_secret_that_was_none_when_it_was_written_is_in_no_column() -> None:
     secret = "tulip-mango-42-kiosk"
     rows = Rows(Redactor(b"k" * 32, {"SHOP_TOKEN": secret}))

@@ -326,7 +326,11 @@ def test_redacting_twice_changes_nothing_more() -> None:
 
 
 COMMENTS = ["\n# ", "\n// ", "\n#", "\n    ## ", "\r\n * ", "\n-- ", "\n;; ", "\n% ", "\n> > ", "\\n# ", "\\n// "]
+COMMENTS += ["\n+", "\n+    ", "\n| ", "\n|", "\n  12: ", "\n12:", "\n    12\t", "\n  7 | ", "\nREM ", "\nrem "]
 BREAKS = [*COMMENTS, "\\\n", "\n", "\r\n", "\\n", "\n    ", '" "', "' '", '" + "', '"\n    "', '" \\\n  "', "\\\n  "]
+BREAKS += [" |\n| "]
+# Of some keys a hyphen may be a part.
+REMOVED = ["\n-", "\n-    "]
 
 
 @pytest.mark.parametrize("gap", BREAKS)
@@ -352,7 +356,7 @@ def test_where_lines_or_literals_are_joined_the_place_of_the_break_does_not_matt
 @pytest.mark.parametrize("name", SHAPES)
 def test_wherever_a_line_ends_within_a_secret_no_part_of_it_stays(name: str, after: str) -> None:
     secret = SHAPES[name]
-    for gap in ("\n", "\r\n", "\n    ", "\\n", "\\\\n", "\\r\\n", *COMMENTS):
+    for gap in ("\n", "\r\n", "\n    ", "\\n", "\\\\n", "\\r\\n", *COMMENTS, *REMOVED):
         # The rest of an open shape has to have a long run, or to stand alone.
         for at in range(1, len(secret) - 30 if after.strip() else len(secret)):
             assert leaks(secret, REDACTOR.text(f"say {secret[:at]}{gap}{secret[at:]}{after}")) == []
@@ -374,7 +378,7 @@ def test_the_line_after_a_whole_secret_stays() -> None:
         "sha256sum a",
     ):
         for name in ("ghp", "anthropic", "aws", "openai"):
-            for leader in ("", "# ", "// ", "* "):
+            for leader in ("", "# ", "// ", "* ", "+", "-", "- ", "| ", "12: ", "  12\t", "REM "):
                 redacted = REDACTOR.text(f"echo {SHAPES[name]}\n{leader}{following}\n")
                 assert redacted == f"echo {token(redacted)}\n{leader}{following}\n"
 
@@ -417,7 +421,7 @@ ENVIRONMENT = {"SERVICE_TOKEN": VALUE, "PATH": "/usr/local/bin:/usr/bin"}
         "\u200b".join(VALUE),
         VALUE[:9] + "\\\n" + VALUE[9:],
         VALUE[:9] + '" + "' + VALUE[9:],
-        *(VALUE[:9] + gap + VALUE[9:] for gap in COMMENTS),
+        *(VALUE[:9] + gap + VALUE[9:] for gap in (*COMMENTS, *REMOVED)),
         base64.encodebytes(VALUE.encode() * 5).decode(),
     ],
 )
@@ -623,6 +627,11 @@ UNITS = [
         "\n>",
         "\n//a",
         "sk-a\n# ",
+        "sk-a\n+",
+        "\n-",
+        "\n| ",
+        "\n12: ",
+        " |\n",
         "\\n",
         "\\",
         "$",

@@ -34,6 +34,11 @@ BELOW = [
     '// api_key =\n//   "{}"',
     " * token:\n *   {}\n */",
     "> password:\n>   {}",
+    "+password:\n+  {}",
+    "-password: >-\n-  {}",
+    '+API_KEY = (\n+    "{}"\n+)',
+    "| password: \n|   {}",
+    "REM password:\nREM   {}",
 ]
 
 
@@ -48,7 +53,7 @@ def test_what_a_block_below_its_name_holds_may_be_a_plain_word() -> None:
         assert redacted == form.format(REDACTOR.text("PASSWORD=" + "sword" + "fish").removeprefix("PASSWORD="))
 
 
-GAPS = ["\n", "\r\n", "\n    ", "\n# ", "\n// ", "\n> "]
+GAPS = ["\n", "\r\n", "\n    ", "\n# ", "\n// ", "\n> ", "\n+", "\n-    ", "\n| ", "\n  12: ", "\n    12\t", "\nREM "]
 
 WRAPPED = [
     "Authorization: Bearer {}",
@@ -106,7 +111,7 @@ def test_a_value_may_be_broken_more_than_once() -> None:
 )
 @pytest.mark.parametrize("form", ["PASSWORD={}", "password: {}", "Authorization: Bearer {}", "curl -u me:{}"])
 def test_the_line_after_a_value_stays(form: str, following: str) -> None:
-    for gap in ("\n", "\n  ", "\n# "):
+    for gap in ("\n", "\n  ", "\n# ", "\n+", "\n12: "):
         assert REDACTOR.text(form.format(SECRET) + gap + following) == form.format(TOKEN) + gap + following
 
 
