@@ -19,7 +19,7 @@ from tau_screen import asked, running, settle, start
 PICTURE = Path(__file__).parents[1] / "docs" / "check_in.svg"
 
 SIZE = (92, 26)
-SHOWN = "/home/ada/work/shop/server"
+SHOWN = "/home/ada/code/shop/server"
 """What stands in the place of the temporary folder, which is as long."""
 
 LOOK = ("read", {"intent": "See where uploads are stored", "path": "src/uploads.py"})
