@@ -35,7 +35,8 @@ _OURS = [
     r"Read before:",
     r"The evidence it names:",
     r"Doubts about its words:",
-    r"Before it ran:",
+    r"Earlier in this session:",
+    r"It would also:",
 ]
 _NAME = r'(?:[\w@:./~+-]+|"(?:[^"\\]|\\.)*")'
 _HEADER = re.compile(rf"Wants to run {_NAME}(?: of {_NAME})? in {_NAME}")

@@ -90,7 +90,7 @@ def _found(
     if rule == "outside" or (rule in ("outside_project", "dangers") and not _only_reads(situation)):
         for path in paths_of(arguments):
             if outside_project(path, situation.cwd, situation.project, resolve=around.resolve):
-                yield Reason("outside", path)
+                yield Reason("outside" if rule == "outside" else "outside_project", path)
     if rule in _LOOKS_AT_COMMANDS:
         yield from _in_commands(rule, arguments, situation)
     if rule not in RULE_WORDS:
@@ -106,7 +106,7 @@ def _in_commands(rule: RuleWord, arguments: JSONObject, situation: Situation) ->
     for script in script_of(arguments):
         for danger in dangers_of(script, cwd=situation.cwd, project=situation.project):
             if danger.kind in wanted:
-                yield Reason("outside" if danger.kind == "outside_project" else danger.kind, danger.text)
+                yield Reason("outside" if rule == "outside" else danger.kind, danger.text)
         # What nobody can read may be what any rule on commands looks for.
         for unclear in script.unclear:
             yield Reason("unclear", unclear.text)

@@ -186,7 +186,9 @@ def _pack(question: Question, width: int) -> Iterator[str]:
     evidence = question.evidence
     if evidence is None:
         return
-    yield from _part("What it would do:", [f"{what}: {piece}" for what, piece in evidence.does], width)
+    asked = {reason.text for reason in question.reasons}  # what stands there already
+    does = [f"{what}: {piece}" for what, piece in evidence.does if piece not in asked]
+    yield from _part("What it would do:" if len(does) == len(evidence.does) else "It would also:", does, width)
     yield from _part("Read before:", [f"{path}: {seen}" for path, seen in evidence.read], width)
     yield from _part("The evidence it names:", [f"{place}: {found}" for place, found in evidence.pointers], width)
     yield from _part("Doubts about its words:", evidence.notes, width)
@@ -194,7 +196,7 @@ def _pack(question: Question, width: int) -> Iterator[str]:
         f"{call.tool} {call.target} ({call.status or 'running'})" + (f", for: {call.intent}" if call.intent else "")
         for call in evidence.led
     ]
-    yield from _part("Before it ran:", led, width)
+    yield from _part("Earlier in this session:", led, width)
 
 
 def _part(title: str, items: Iterable[str], width: int) -> Iterator[str]:

@@ -270,7 +270,9 @@ async def test_a_predicate_sees_arguments_and_situation_and_no_word_of_the_model
     assert seen[1][0] == {"command": "ls"}
 
 
-@pytest.mark.parametrize("answer", [None, 0, "", "no", [], 1, object()], ids=str)
+@pytest.mark.parametrize(
+    "answer", [None, 0, "", "no", [], 1, object()], ids=["none", "0", "empty", "no", "list", "1", "object"]
+)
 async def test_a_predicate_without_a_plain_answer_asks(desk: GateDesk, answer: Any):
     desk.declared.ask_when(lambda arguments, situation: answer, "*", "mine")
     person = Person(YES)

@@ -73,6 +73,8 @@ def answer_of(result: object, seen: Seen) -> Answer:
     match result:
         case {"action": "decline" | "cancel"}:
             return Answer(False, seen=seen, by="application")
+        case {"action": "accept", "content": dict(said)} if "decision" not in said:
+            return Answer(False, seen=seen, by="application")  # as the form says where nothing is chosen
         case {"action": "accept", "content": {"decision": decision, **content}}:
             if decision in (ONCE, SESSION):
                 return Answer(True, "session" if decision == SESSION else "once", seen=seen, by="application")

@@ -70,6 +70,9 @@ class QuestionScreen(ExtensionSelectScreen):
     text have been on the screen, from its beginning on and without a gap.
     """
 
+    # A notice that lay over the text would hide a part of the action from whoever approves it.
+    DEFAULT_CSS = "QuestionScreen Toast { display: none; }"
+
     BINDINGS: ClassVar[list[Any]] = [
         *ExtensionSelectScreen.BINDINGS,
         # With priority: on a small screen the list would take them for itself.

@@ -209,7 +209,9 @@ def test_a_denial_with_a_note_gives_the_note_to_the_model(modern: bool):
     client.call(1, text="x")
     client.choose(DENY, note=" Ask Ada first. ")
     (refusal,) = client.refusals()
-    assert refusal.endswith("this call of echo was not approved. The answer was: Ask Ada first.")
+    assert refusal.endswith(
+        "this call of echo was not approved; do not try it again in other words. The answer was: Ask Ada first."
+    )
     assert desk.sent() == []
     assert desk.ends() == ["denied"]
     assert decided(desk)[-1] == (False, "application")
@@ -225,7 +227,7 @@ def test_a_denial_with_a_note_gives_the_note_to_the_model(modern: bool):
         ({"action": "decline", "content": {"decision": ONCE}}, "application"),
         ({"action": "cancel"}, "application"),
         ({"action": "accept"}, "failure"),
-        ({"action": "accept", "content": {}}, "failure"),
+        ({"action": "accept", "content": {}}, "application"),
         ({"action": "accept", "content": None}, "failure"),
         ({"action": "accept", "content": [ONCE]}, "failure"),
         ({"action": "accept", "content": {"decision": "approve"}}, "failure"),

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tau_coding.extensions.runtime import ExtensionRuntime
+from tau_coding.tui.app import TauTuiApp
 from tau_desk import Desk, calls, says
 from tau_screen import actions, asked, choose, managed, running, screen, settle, start, type_in
 
@@ -111,7 +112,10 @@ async def test_the_model_reads_the_note_of_who_denies(desk: Desk):
         await pilot.pause(0.1)
         await pilot.press(*"use git", "enter")
         await settle(pilot, app)
-    assert answers(session) == ["Nothing was executed: this call of bash was not approved. The answer was: use git"]
+    assert answers(session) == [
+        "Nothing was executed: this call of bash was not approved; do not try it again in other words. "
+        "The answer was: use git"
+    ]
     assert decided(desk, "approved", "note")[-1] == (False, "use git")
     assert ran(desk) == 0
 
@@ -571,3 +575,19 @@ async def test_a_screen_that_takes_no_dialog_of_ours_is_asked_page_by_page(desk:
     assert (ran(desk), desk.statuses) == (1, [("bash", "ok")])
     assert len(frontend.titles) == 4
     assert "\n".join(frontend.titles).count("$ true") == 30
+
+
+async def test_no_notice_lies_over_a_question(desk: Desk):
+    session = await desk.session([calls(TOUCH), says("done")])
+    app = TauTuiApp(session)
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        await settle(pilot, app)
+        await start(pilot, app)
+        await asked(pilot, app)
+        app.notify("Something else of importance", timeout=60)
+        await pilot.pause(0.3)
+        assert "Something else" not in screen(app)
+        assert "$ echo x >> ran" in screen(app)
+        await choose(pilot, app, "Deny")
+        await settle(pilot, app)
+        assert "Something else" in screen(app)
