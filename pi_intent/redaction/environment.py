@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from urllib.parse import quote, quote_plus
 
 from pi_intent.redaction.looks import PATH, is_placeholder
-from pi_intent.redaction.names import HARMLESS_ENDINGS, PASSWORD_PARTS, STRONG_PARTS, name_parts
+from pi_intent.redaction.names import HARMLESS_ENDINGS, name_parts, names_password, names_strong
 from pi_intent.redaction.shapes import shape_spans
 from pi_intent.redaction.spans import LEADER, LEAST_ENVIRONMENT, Span
 from pi_intent.word_sets import word_set
 
-_ENVIRONMENT_PARTS = PASSWORD_PARTS | STRONG_PARTS | word_set("auth key keys pass passwords private tokens")
+_ENVIRONMENT_PARTS = word_set("auth key keys pass passwords private tokens")
 
 
 def is_secret_variable(name: str, value: str) -> bool:
@@ -26,7 +26,9 @@ def is_secret_variable(name: str, value: str) -> bool:
     any name, a public key or a fingerprint (`GPG_KEY` of an image), nor a value that only stands for one.
     """
     parts = name_parts(name)
-    if len(value) < LEAST_ENVIRONMENT or name in ("PWD", "OLDPWD") or _ENVIRONMENT_PARTS.isdisjoint(parts):
+    if len(value) < LEAST_ENVIRONMENT or name in ("PWD", "OLDPWD"):
+        return False
+    if _ENVIRONMENT_PARTS.isdisjoint(parts) and not (names_password(parts) or names_strong(parts)):
         return False
     if parts[-1] in HARMLESS_ENDINGS or not {"public", "fingerprint"}.isdisjoint(parts) or is_placeholder(value):
         return False

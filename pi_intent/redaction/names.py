@@ -14,6 +14,9 @@ STRONG_PARTS = word_set(
     """accesskey accesstoken apikey authorization authtoken clientsecret credential credentials privatekey
     refreshtoken secret secretkey secrets token"""
 )
+_PASSWORD_ENDINGS = ("password", "passwd", "passphrase")
+_STRONG_ENDINGS = ("accesskey", "apikey", "credential", "credentials", "privatekey", "secret", "secretkey", "token")
+"""How one word may end that has no bounds inside: `MYTOKEN`, `PGPASSWORD`."""
 _KEY_QUALIFIERS = word_set(
     """access account admin api app auth client deploy encryption jwt license master private secret service session
     shared signing storage subscription webhook"""
@@ -33,6 +36,16 @@ def name_parts(name: str) -> list[str]:
     return [part.lower() for part in _PART.findall(name)]
 
 
+def names_password(parts: list[str]) -> bool:
+    """Tell whether one of the parts of a name says that it is a password."""
+    return any(part in PASSWORD_PARTS or part.endswith(_PASSWORD_ENDINGS) for part in parts)
+
+
+def names_strong(parts: list[str]) -> bool:
+    """Tell whether one of the parts of a name says that it is a token, a secret or a key for access."""
+    return any(part in STRONG_PARTS or part.endswith(_STRONG_ENDINGS) for part in parts)
+
+
 @lru_cache(maxsize=1024)
 def strength_of(name: str) -> Strength | None:
     """Say how secret a name makes its value."""
@@ -41,10 +54,10 @@ def strength_of(name: str) -> Strength | None:
         return None
     if parts[-1] in HARMLESS_ENDINGS or parts[0] in _HARMLESS_STARTS:
         return None
-    if not PASSWORD_PARTS.isdisjoint(parts):
+    if names_password(parts):
         return "weak" if parts == ["pwd"] else "password"
     is_key = any(part == "key" and before in _KEY_QUALIFIERS for before, part in pairwise(parts))
-    if is_key or not STRONG_PARTS.isdisjoint(parts):
+    if is_key or names_strong(parts):
         return "strong"
     named_key = name.isupper() and len(parts) > 1 and parts[-1] == "key"
     return "weak" if named_key or "auth" in parts or "pass" in parts else None

@@ -363,6 +363,7 @@ def test_the_value_of_a_secret_variable_is_found_in_whatever_form(form: str) -> 
     [
         *("API_KEY", "GITHUB_TOKEN", "APP_SECRET", "DB_PASSWORD", "DB_PASSWD", "X_CREDENTIAL", "BASIC_AUTH", "KEY"),
         *("MYSQL_PWD", "SMTP_PASS", "npm_config__authToken", "apiKey", "AWS_ACCESS_KEY_ID", "SECRETS", "PRIVATE_X"),
+        *("MYTOKEN", "PGPASSWORD", "dbpassword", "MYAPIKEY"),
     ],
 )
 def test_a_variable_with_a_secret_name_is_secret(name: str) -> None:
@@ -375,6 +376,9 @@ def test_a_variable_with_a_secret_name_is_secret(name: str) -> None:
     [
         ("PATH", "velvetcanyon"),
         ("KEYBOARD", "velvetcanyon"),
+        ("MAXTOKENS", "velvetcanyon"),
+        ("SECRETARY", "velvetcanyon"),
+        ("MYTOKEN_FILE", "velvetcanyon"),
         ("MONKEY", "velvetcanyon"),
         ("GIT_AUTHOR", "velvetcanyon"),
         ("XAUTHORITY", "velvetcanyon"),
@@ -394,6 +398,15 @@ def test_a_variable_with_a_secret_name_is_secret(name: str) -> None:
 def test_a_variable_that_holds_no_secret_is_left_alone(name: str, value: str) -> None:
     text = f"see {value}"
     assert Redactor(KEY, {name: value}).text(text) is text
+
+
+@pytest.mark.parametrize("form", ["{}", "say '{}'", "PASSWORD={}", "a \\", "n{}"])
+def test_texts_that_stand_together_are_redacted_as_each_by_itself(form: str) -> None:
+    texts = [form.format(secret) for secret in (*SHAPES.values(), "velvetcanyon", "plain")]
+    redactor = Redactor(KEY, {"SHOP_TOKEN": "velvetcanyon"})
+    alone = [redactor.text(text) for text in texts]
+    assert redactor.value([*texts]) == alone
+    assert [redactor.value({"a": ["x", text, "y"]}) for text in texts] == [{"a": ["x", text, "y"]} for text in alone]
 
 
 def test_canaries_leave_nested_values_and_the_input_is_not_touched() -> None:
