@@ -341,7 +341,8 @@ def test_a_dry_run_contacts_nobody_and_says_what_would_go(journal: SessionJourna
     assert received.paths == []
     assert run("--dry-run").stdout.splitlines()[:2] == [
         "Would send 2 spans: 1 call of 1 session.",
-        "Nothing could be sent yet: no endpoint is set: give one with --endpoint, or set OTEL_EXPORTER_OTLP_ENDPOINT.",
+        "Nothing could be sent yet: no endpoint is set: give one with --endpoint, or set "
+        "OTEL_EXPORTER_OTLP_ENDPOINT.",
     ]
 
 
