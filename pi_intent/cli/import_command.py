@@ -17,6 +17,7 @@ from pi_intent.cli.import_telling import print_failures, print_reports, reports_
 from pi_intent.cli.progress import Progress
 from pi_intent.cli.telling import tell
 from pi_intent.errors import SessionError
+from pi_intent.ledger.keys import lost_key
 from pi_intent.ledger.location import LedgerLocation
 from pi_intent.sessions.into_ledger import (
     NoSession,
@@ -92,7 +93,10 @@ def import_(paths: tuple[str, ...], dry_run: bool, yes: bool, as_json: bool) -> 
     chosen = _named(paths, outcome) if paths else _found(location, as_json=as_json, go_on=yes or dry_run)
     if chosen is None:
         return
+    lost = None if dry_run else lost_key(location.root)
     with import_target(location, environ=os.environ, dry_run=dry_run) as target:
+        if lost is not None:
+            complain(lost)
         _import_all(target, _settings(os.environ), chosen, outcome)
     redact, reports, foreign = target.redactor.text, outcome.reports, outcome.foreign
     if as_json:

@@ -16,7 +16,10 @@ from pi_intent.cli.noting import AT_ONCE, Notes, left_out, notes_in, notes_json
 from pi_intent.cli.paging import is_drawn, print_lines
 from pi_intent.cli.progress import opened_index
 from pi_intent.cli.session_choice import choose_session
+from pi_intent.cli.time_limit import no_longer_than
 from pi_intent.cli.unread import problem_json, tell_unread
+from pi_intent.errors import PiIntentError
+from pi_intent.labels.printable import printable
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import entry_json
 from pi_intent.ledger.index import Filter, Index, Stretch
@@ -28,6 +31,8 @@ SHOWN = 50
 _MOST_OPEN = 5
 _ALL = 1 << 62
 """More calls than there can be: SQLite counts no further than to twice as many."""
+_LONGEST_SEARCH = 20
+"""Seconds for `--grep`; most expressions take a second for a hundred thousand calls, at most."""
 _FROM_THE_END = 2_000
 """Calls that a pager may be made to read to the end before it shows any: they take it half a second."""
 _WHOLE = 16_384  # columns
@@ -150,11 +155,24 @@ def log(
         if session is not None:
             session = choose_session(session, index.session_ids(), location.segments)
             question, wanted = replace(question, session=session), replace(wanted, session=session)
+        if grep is not None:
+            _search(index, wanted, grep)
         if as_json:
             _print_json(location, index, wanted, limit or None, bool(with_notes))
         else:
             _print(location, index, question, wanted, SHOWN if limit is None else limit, with_notes)
             tell_unread(index.problems(session=session), index.others(), where_all_are="; --json lists all of them")
+
+
+def _search(index: Index, wanted: Filter, grep: str) -> None:
+    """Find what an expression matches, which is remembered. Raises `PiIntentError` where that takes too long."""
+    shown = printable(grep, width=60)
+    late = PiIntentError(
+        f"the search for {shown!r} was given up after {_LONGEST_SEARCH} seconds: an expression that repeats what "
+        "repeats, such as (a+)+, can be tried in endless ways; repeat less, or look for a plain text"
+    )
+    with no_longer_than(_LONGEST_SEARCH, late):
+        index.counts(wanted)
 
 
 def _print(

@@ -11,7 +11,7 @@ from pathlib import Path
 from pi_intent.errors import LedgerError
 from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
 from pi_intent.ids import ulid
-from pi_intent.ledger.keys import Digester, load_key, redaction_key
+from pi_intent.ledger.keys import Digester, load_key, lost_key, redaction_key
 from pi_intent.ledger.location import LedgerLocation, find_ledger, make_private_folder, read_head
 from pi_intent.ledger.record import Recorder, SessionInfo, timestamp
 from pi_intent.ledger.segment import Segment
@@ -211,7 +211,11 @@ class SessionJournal:
                 segment.close()
             self._segment = None
             make_private_folder(self.location.root)
+            lost = lost_key(self.location.root)
             self._take_key(load_key(self.location.root))
+            if lost is not None:
+                with suppress(Exception):  # a callback of the host's
+                    self._on_problem(lost)
             # The id may hold a secret, and a file's name is as public as its content.
             self._segment = segment = Segment.create(self.location.segments, self._redactor.text(self.info.session))
         if not segment.prev:

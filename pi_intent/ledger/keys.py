@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pi_intent.errors import LedgerError
 from pi_intent.ledger.location import make_private_folder
+from pi_intent.ledger.naming import SUFFIX
 
 KEY_BYTES = 32
 DIGEST_BYTES = 16
@@ -64,6 +65,17 @@ def load_key(root: Path) -> bytes:
             "made (digests made with the old key can then no longer be compared)"
         )
     return key
+
+
+def lost_key(root: Path) -> str | None:
+    """Return a sentence where there are records but no key, so that the next writer makes a new one; else None."""
+    path = root / "key"
+    if os.path.lexists(path) or next((root / "ledger").glob(f"*{SUFFIX}"), None) is None:
+        return None
+    return (
+        f"the key of the ledger, {path}, was missing, and a new one was made: digests from before can no longer be "
+        "compared with those from now on; if there is a backup, put the old key back"
+    )
 
 
 def key_to_look(root: Path | None) -> bytes:

@@ -182,6 +182,23 @@ def test_a_session_without_calls_and_a_folder_without_sessions_are_said_to_be_th
         assert run(folder).stderr == f"Error: {project}: no session file in this folder\n"
 
 
+def test_a_missing_key_beside_records_is_told_once(project: Path, tmp_path: Path) -> None:
+    path = write(tmp_path / "pi.jsonl", pi_session(project))
+    assert run(str(path)).stderr == ""
+    key = find_ledger(project, os.environ).root / "key"
+    key.unlink()
+    assert run(str(path), "--dry-run").stderr == ""
+    said = f"the key of the ledger, {key}, was missing, and a new one was made: digests from before can no longer be "
+    assert run(str(path)).stderr.startswith(said)
+    assert run(str(path)).stderr == ""
+    key.unlink()
+    told: list[str] = []
+    info = SessionInfo(session="s", host="pi", agent="main", cwd=str(project), version="0")
+    for _ in range(2):
+        SessionJournal.open(info, environ=os.environ, on_problem=told.append).close()
+    assert [sentence.startswith(said) for sentence in told] == [True]
+
+
 def test_a_folder_is_searched_and_what_is_no_session_is_counted(project: Path, tmp_path: Path) -> None:
     folder = tmp_path / "sessions"
     write(folder / "a" / "pi.jsonl", pi_session(project))
@@ -245,7 +262,7 @@ def test_torn_glued_and_foreign_lines_are_told_and_the_rest_goes_in(project: Pat
     assert (found["calls"], found["newCalls"], found["newEnds"]) == (2, 2, 2)
     assert (found["unreadLines"], found["unread"][0]["line"]) == (2, 2)
     shown = run(str(path)).stdout
-    assert f"· line 2 holds something that is not whole JSON (1 more in this file): {path}" in shown
+    assert f"· line 2 holds something that is not whole JSON (1 more complaint about this file): {path}" in shown
 
 
 def test_without_a_path_the_sessions_of_this_project_are_listed_and_off_a_terminal_no_more(

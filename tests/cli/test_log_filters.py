@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -283,6 +286,21 @@ def test_calls_of_one_message_stand_together(project: Path) -> None:
     )
     shape = ["" if not line else "step" for line in log().stdout.splitlines() if not line or "Step" in line]
     assert shape == ["step", "step", "", "step"]
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_an_expression_that_could_be_tried_for_ever_is_given_up(
+    project: Path, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(import_module("pi_intent.cli.log"), "_LONGEST_SEARCH", 0.5)
+    write(project, "s", [{"args": {}, "intent": "a" * 60 + "!", "status": "ok"}])
+    before, began = signal.getsignal(signal.SIGALRM), time.monotonic()
+    refused = log("--grep", "(a+)+$", *more)
+    assert time.monotonic() - began < 30
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("Error: the search for '(a+)+$' was given up after 0.5 seconds: ")
+    assert (signal.getsignal(signal.SIGALRM), signal.getitimer(signal.ITIMER_REAL)) == (before, (0.0, 0.0))
+    assert log("--grep", "a+!").exit_code == 0
 
 
 def test_a_pager_begins_at_the_end_only_where_it_is_soon_there(project: Path, tmp_path: Path) -> None:
