@@ -118,7 +118,7 @@ def _bare_span(text: str, match: re.Match[str], name_start: int, start: int, str
             return None
     is_option = name.startswith("-") and sep.strip(" \t") in ("", "=")
     shell = is_option or (sep == "=" and (name.isupper() or before in ("?", "&")))
-    plain = shell or bool(match["below"]) or _is_setting(text[max(0, name_start - 80) : name_start], sep, after)
+    plain = shell or _is_setting(text[max(0, name_start - 80) : name_start], sep, after)
     accepted = _is_bare_secret(value, strength, shell=shell, plain=plain)
     if accepted and len(value) == JUDGED:
         value = text[start : match_end(_BARE, text, start)]

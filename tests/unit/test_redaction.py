@@ -142,7 +142,7 @@ ONE_WORD_NAMES = [
         "GITHUBTOKEN",
         "MYTOKEN",
     ),
-    *("GITHUB_PAT", "gitlab-pat", "encryptionkey", "APIkey", "awssecretaccesskey"),
+    *("GITHUB_PAT", "gitlab-pat", "encryptionkey", "APIkey", "awssecretaccesskey", "RAILSSECRETKEYBASE"),
 ]
 
 
@@ -390,6 +390,17 @@ def test_a_key_that_is_wrapped_in_a_comment_is_taken_out_to_the_end_of_the_comme
     secret = SHAPES["ghp"]
     redacted = REDACTOR.text(f"/* {secret[:20]}\n * {secret[20:]} */\nmake")
     assert redacted == f"/* {token(redacted)} */\nmake"
+
+
+def test_a_key_in_two_rows_of_a_table_is_taken_out_whole() -> None:
+    secret = "sk" + "-live-" + "aB3dE6-gH9jK2-mN5pQ8"
+    redacted = REDACTOR.text(f"| {secret[:17]} |\n| {secret[17:]} |\n| make |")
+    assert redacted == f"| {token(redacted)} |\n| make |"
+
+
+def test_the_user_of_a_url_in_a_variable_is_no_secret_unless_drawn() -> None:
+    text = "see the-team-of-the-velvet-canyon"
+    assert Redactor(KEY, {"GIT_REMOTE": "https://the-team-of-the-velvet-canyon@host/x"}).text(text) is text
 
 
 def test_a_password_in_two_literals_is_taken_out_whole() -> None:
