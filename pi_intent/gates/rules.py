@@ -14,13 +14,15 @@ from pi_intent.gates.paths import outside_project
 from pi_intent.gates.script import Command, Script
 from pi_intent.gates.shell import read_command
 from pi_intent.gates.situation import Situation, Surroundings
-from pi_intent.types import JSONObject
+from pi_intent.types import JSONObject, JSONValue
 
 COMMANDS = ("command", "cmd", "script")
 """What tools call the argument that a shell will read."""
 
 _LOOKS_AT_COMMANDS = frozenset({"dangers", "unclear", "outside", *DANGER_KINDS})
 _MOST_REASONS = 12
+_MOST_PATHS = 64
+_LONGEST_PIECE = 500
 
 
 class Reason(NamedTuple):
@@ -56,6 +58,59 @@ def reasons_to_ask(
     return tuple(found)[:_MOST_REASONS]
 
 
+_OF_COMMANDS = frozenset(
+    {"command", "cmd", "script", "commands", "cmds", "shell", "commandline", "code", "cmdline", "shellcommand"}
+)
+_BESIDE = frozenset({"args", "arguments", "argv", "params"})
+_OF_PATHS = frozenset(
+    {
+        "path",
+        "paths",
+        "file",
+        "files",
+        "filepath",
+        "filename",
+        "filenames",
+        "notebookpath",
+        "destination",
+        "dest",
+        "dst",
+    }
+    | {"source", "src", "target", "directory", "dir", "folder", "relativepath", "absolutepath", "oldpath", "newpath"}
+)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _named(arguments: JSONObject, names: frozenset[str]) -> Iterator[JSONValue]:
+    """Yield the values that stand under names that mean the same, at any depth."""
+    waiting: list[JSONValue] = [arguments]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += value
+        elif isinstance(value, dict):
+            for name, inner in value.items():
+                if _plain(name) in names:
+                    yield inner
+                waiting.append(inner)
+
+
+def unread_commands(arguments: JSONObject) -> tuple[str, ...]:
+    """Return what may be commands in a form that nothing here reads: words in a list, a program beside its words.
+
+    The arguments of our own `bash` are never such.
+    """
+    said = [value for value in _named(arguments, _OF_COMMANDS) if value not in ("", None)]
+    known = [arguments.get(name) for name in COMMANDS]
+    found = [value for value in said if not isinstance(value, str) or value not in known]
+    if said and any(_plain(name) in _BESIDE for name in arguments):
+        found = found or said
+    return tuple(str(value)[:_LONGEST_PIECE] for value in found)
+
+
 def script_of(arguments: JSONObject) -> tuple[Script, ...]:
     """Return what the arguments of a call would have a shell run."""
     texts = [arguments.get(name) for name in COMMANDS]
@@ -68,8 +123,11 @@ def _read(text: str) -> Script:
 
 
 def paths_of(arguments: JSONObject) -> tuple[str, ...]:
-    """Return the files that the arguments of a call name."""
-    return tuple(path for name in PATHS if isinstance(path := arguments.get(name), str) and path)
+    """Return the files that the arguments of a call name, the usual names first."""
+    found = [path for name in PATHS if isinstance(path := arguments.get(name), str) and path]
+    for value in _named(arguments, _OF_PATHS):
+        found += [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one]
+    return tuple(dict.fromkeys(path.removeprefix("file://") for path in found))[:_MOST_PATHS]
 
 
 def _found(
@@ -103,6 +161,8 @@ def _only_reads(situation: Situation) -> bool:
 
 def _in_commands(rule: RuleWord, arguments: JSONObject, situation: Situation) -> Iterator[Reason]:
     wanted = {"outside": ("outside_project",), "dangers": DANGER_KINDS, "unclear": ()}.get(rule, (rule,))
+    for text in unread_commands(arguments):
+        yield Reason("unclear", text)
     for script in script_of(arguments):
         for danger in dangers_of(script, cwd=situation.cwd, project=situation.project):
             if danger.kind in wanted:

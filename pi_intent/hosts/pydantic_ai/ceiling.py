@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from pydantic_ai.messages import ToolReturn
+from pydantic_core import to_json
 
 from pi_intent.errors import ResultWithheld
 from pi_intent.gates.artifacts import stated_artifact
@@ -24,9 +25,13 @@ class Ceiling:
 
     def result[Result](self, result: Result, settlement: Settlement) -> tuple[Result | str, Settlement]:
         """Return a result and how its call ended: the very same, or a sentence in its place."""
-        text = self._in_place_of(repr(result), settlement.bytes_out)
+        # What the model gets, however the object shows itself.
+        sent = [result.return_value, result.content] if isinstance(result, ToolReturn) else [result]
+        texts = [_as_sent(part) for part in sent if part is not None]
+        size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
+        text = self._in_place_of("\n".join((*texts, repr(result))), size)
         if text is not None:
-            return text, withheld(settlement, settlement.bytes_out, text)
+            return text, withheld(settlement, size, text)
         said = result.metadata if isinstance(result, ToolReturn) else None
         artifact = stated_artifact(said.get("pi_intent")) if isinstance(said, Mapping) else None
         if artifact is not None and artifact.kind in self._chosen.stores:
@@ -44,3 +49,15 @@ class Ceiling:
         if self._runtime.holds_given(whole):
             return leaking(texts, self._tool)
         return too_large(texts, self._tool, size, self._chosen.result_limit)
+
+
+def _as_sent(value: object) -> str:
+    """Return a value as the model gets it: a text as it is, anything else as JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Iterator):  # looking would use it up
+        return repr(value)
+    try:
+        return to_json(value, bytes_mode="base64", inf_nan_mode="constants", serialize_unknown=True).decode()
+    except (ValueError, RecursionError):
+        return repr(value)
