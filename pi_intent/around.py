@@ -23,6 +23,10 @@ class Disk:
         except (OSError, ValueError):
             return path
 
+    def expand(self, path: str) -> str:
+        """Return a path with the home folder in the place of `~`."""
+        return os.path.expanduser(path)
+
     def exists(self, path: str) -> bool:
         """Say whether a path, as a tool gets it, names anything."""
         try:
@@ -49,4 +53,4 @@ class Disk:
             os.close(descriptor)
 
     def _from_here(self, path: str) -> str:
-        return os.path.join(self._cwd, os.path.expanduser(path))
+        return os.path.join(self._cwd, self.expand(path))

@@ -72,6 +72,9 @@ class Nothing:
     def resolve(self, path: str) -> str:
         return path
 
+    def expand(self, path: str) -> str:
+        return path
+
     def exists(self, path: str) -> bool:
         return False
 

@@ -21,6 +21,7 @@ from pi_intent.hosts.tau.locate import TESTED, TauCommand, find_tau
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import find_ledger, obstacle
 from pi_intent.settings import LoadedSettings, ToolRule, load_settings, project_root
+from pi_intent.settings.load import MORE
 from pi_intent.settings.wording import setting_path
 from pi_intent.tracing.environment import lacking, shown_url, traces_url
 from pi_intent.tracing.listening import nobody_listens
@@ -98,7 +99,7 @@ def doctor(as_json: bool) -> None:
 
 def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
     """Look at everything. Never raises on what is found: that becomes a problem of the report."""
-    loaded = load_settings(project=project_root(cwd), environ=environ)
+    loaded = load_settings(project=project_root(cwd), environ=environ, most_warnings=None)
     problems: list[str] = []
     notes: list[str] = [*loaded.warnings]
     tau, probe = None, None
@@ -167,7 +168,9 @@ def _remarks(probe: Probe, *, shown: set[str]) -> Iterator[str]:
     for found in probe.diagnostics:
         if found.severity == "warning" and found.name == NAME:
             yield f"Tau says of {NAME}: {found.message}"
-    yield from (f"Tau shows at its start: {notice}" for notice in probe.notices if notice not in shown)
+    # What Tau cuts at its start stands above in full.
+    told = (notice for notice in probe.notices if notice not in shown and not notice.endswith(MORE))
+    yield from (f"Tau shows at its start: {notice}" for notice in told)
 
 
 _GENERAL = (

@@ -41,9 +41,9 @@ ABOUT_COMMANDS = frozenset({"unclear", *DANGER_KINDS} - {"outside_project"})
 class Match:
     """A rule of a person's own; what is given must all be so, and at least one thing is given.
 
-    `tool` is a name or a glob, also `server/name`. `runs` are the words of a command: the program first, and the
-    others among its arguments, in their order. `path` is a glob on the path as the tool gets it, relative to the
-    project where it lies inside. `reason` is shown to the person.
+    `tool` is a name or a glob, also `server/name`. `runs` are the words of a command: the program first, by
+    its last part, and the others among its arguments, in their order. `path` is a glob on the path as the tool gets
+    it, relative to the project where it lies inside; it covers what is in a folder. `reason` is shown to the person.
     """
 
     tool: str | None = None

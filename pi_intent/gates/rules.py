@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -10,6 +11,7 @@ from typing import NamedTuple
 from pi_intent.contract.rows import PATHS
 from pi_intent.gates.dangers import dangers_of
 from pi_intent.gates.kinds import DANGER_KINDS, RULE_WORDS, Match, Rule, RuleWord, rule_name
+from pi_intent.gates.own_paths import is_path
 from pi_intent.gates.paths import outside_project
 from pi_intent.gates.script import Command, Script
 from pi_intent.gates.shell import read_command
@@ -139,7 +141,7 @@ def _found(
     notes: Callable[[], Iterable[str]],
 ) -> Iterator[Reason]:
     if isinstance(rule, Match):
-        yield from _matched(rule, arguments, situation)
+        yield from _matched(rule, arguments, situation, around)
         return
     if rule == "always" or (rule == "unstated" and not stated):
         yield Reason(rule)
@@ -172,7 +174,7 @@ def _in_commands(rule: RuleWord, arguments: JSONObject, situation: Situation) ->
             yield Reason("unclear", unclear.text)
 
 
-def _matched(rule: Match, arguments: JSONObject, situation: Situation) -> Iterator[Reason]:
+def _matched(rule: Match, arguments: JSONObject, situation: Situation, around: Surroundings) -> Iterator[Reason]:
     if rule.tool is not None and not is_tool(rule.tool, situation.tool_name, situation.tool_source):
         return
     pieces = [""]
@@ -182,7 +184,12 @@ def _matched(rule: Match, arguments: JSONObject, situation: Situation) -> Iterat
         pieces = [command.source for script in scripts for command in script.commands if _runs(command, words)]
         pieces += [unclear.text for script in scripts for unclear in script.unclear]
     if rule.path is not None:
-        paths = [path for path in paths_of(arguments) if _is_path(path, rule.path, situation)]
+        root = situation.project or situation.cwd
+        paths = [
+            path
+            for path in paths_of(arguments)
+            if is_path(path, rule.path, cwd=situation.cwd, root=root, expand=around.expand)
+        ]
         pieces = [f"{piece} {path}".strip() for piece in pieces for path in paths]
     yield from (Reason(rule_name(rule), piece) for piece in pieces)
 
@@ -197,10 +204,9 @@ def is_tool(pattern: str, tool_name: str, tool_source: str | None) -> bool:
 def _runs(command: Command, words: list[str]) -> bool:
     if command.name is None:
         return False
-    program = command.program
-    if program is None:  # only the run will tell what it is
+    if command.name.text is None:  # only the run will tell what it is
         return True
-    if not fnmatchcase(program, words[0].replace("[", "[[]")):
+    if not _is_program(command.name.text, words[0]):
         return False
     left = list(words[1:])
     for argument in command.arguments:
@@ -209,16 +215,10 @@ def _runs(command: Command, words: list[str]) -> bool:
     return not left
 
 
-def _is_path(path: str, pattern: str, situation: Situation) -> bool:
-    root = (situation.project or situation.cwd).rstrip("/") + "/"
-    absolute = path if path.startswith("/") else f"{situation.cwd.rstrip('/')}/{path}"
-    kept: list[str] = []
-    for part in absolute.split("/"):
-        if part == "..":
-            kept = kept[:-1]
-        elif part not in ("", "."):
-            kept.append(part)
-    absolute = "/" + "/".join(kept)
-    relative = absolute[len(root) :] if absolute.startswith(root) else absolute
-    plain = pattern.replace("[", "[[]")
-    return any(fnmatchcase(each, plain) for each in (path, absolute, relative))
+def _is_program(name: str, wanted: str) -> bool:
+    """Compare by the last part; where a folder is given with a wildcard at the end, by all that is given."""
+    program, last = name.rsplit("/", 1)[-1], wanted.rsplit("/", 1)[-1]
+    if "/" not in wanted or not set(last) & set("*?"):
+        return fnmatchcase(program, last.replace("[", "[[]"))
+    glob = posixpath.normpath(wanted).replace("[", "[[]")
+    return any(fnmatchcase(posixpath.normpath(name), form) for form in (glob, f"*/{glob.lstrip('/')}"))

@@ -27,11 +27,14 @@ class Situation(NamedTuple):
 class Surroundings(Protocol):
     """What can be looked up on the disk around a call. Nothing here raises, and nothing is changed.
 
-    `resolve` follows the links of an absolute path; `exists` and `text` take a path as a tool gets it, from the
-    working directory; `text` is what stands in a file now, None where it cannot be read or is large.
+    `resolve` follows the links of an absolute path; `expand` puts the home folder in the place of `~`;
+    `exists` and `text` take a path as a tool gets it, from the working directory; `text` is what stands in a file
+    now, None where it cannot be read or is large.
     """
 
     def resolve(self, path: str) -> str: ...
+
+    def expand(self, path: str) -> str: ...
 
     def exists(self, path: str) -> bool: ...
 

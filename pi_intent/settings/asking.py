@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from pi_intent.contract.rows import PATHS, ROWS
 from pi_intent.gates.kinds import ABOUT_COMMANDS, RULE_WORDS, Match, Rule
-from pi_intent.settings.wording import nearest, shown
+from pi_intent.settings.wording import nearest, shown, shown_table
 
 MOST_RULES = 256
 """Of one list; a project chooses how many there are."""
 
 _MAX_TEXT = 500
 _MATCH_KEYS = ("tool", "runs", "path", "reason")
+_SHELL_SYNTAX = re.compile(r"""[|;<>"'`\\\n]|&&|\$[({]|(^|\s)&|&(\s|$)""")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _EXPECTED = "a rule by name, or a table of tool, runs, path and reason"
 
 
@@ -29,9 +32,11 @@ def check_ins(value: object, where: str, tool: str | None, warnings: list[str]) 
     if len(value) > MOST_RULES:
         warnings.append(f"{where} has more than {MOST_RULES} rules; the others do not count.")
     found: dict[Rule, None] = {}
-    for item in value[:MOST_RULES]:
+    for number, item in enumerate(value[:MOST_RULES], start=1):
         fault = _fault(item, tool)
-        if fault is not None:
+        if fault is not None and isinstance(item, Mapping):
+            warnings.append(f"{where}[{number}] is {shown_table(item)}, {fault}")
+        elif fault is not None:
             warnings.append(f"{where} holds {shown(item)}, {fault}")
         elif isinstance(item, str):
             found[item] = None  # type: ignore[index]  # it is one of the words
@@ -59,8 +64,12 @@ def _faults_of_match(item: Mapping[str, object], tool: str | None) -> Iterator[s
     for key, value in item.items():
         if key not in _MATCH_KEYS:
             yield f"whose {shown(key)} is not known; there are tool, runs, path and reason."
-        elif not isinstance(value, str) or not value.strip() or len(value) > _MAX_TEXT:
+        elif not isinstance(value, str):
             yield f"whose {key} must be a text."
+        elif not value.strip():
+            yield f"whose {key} is empty: say what is meant, or leave it out."
+        elif len(value) > _MAX_TEXT:
+            yield f"whose {key} is longer than {_MAX_TEXT} characters."
     if not any(key in item for key in ("tool", "runs", "path")):
         yield "which says of no call that it is meant: give it a tool, runs or path."
     if tool is not None and "tool" in item:
@@ -71,6 +80,28 @@ def _faults_of_match(item: Mapping[str, object], tool: str | None) -> Iterator[s
             yield f"which can find nothing: {named} runs no command."
         if "path" in item and not _arguments(named) & set(PATHS):
             yield f"which can find nothing: {named} names no file."
+    if "runs" in item and "path" in item and named in (None, "*"):
+        yield (
+            "which can find nothing: what runs a command names no file. Make two rules of it, or name the tool of a "
+            "server that has both."
+        )
+    if isinstance(runs := item.get("runs"), str):
+        yield from _faults_of_runs(runs)
+    if isinstance(path := item.get("path"), str) and "\0" in path:
+        yield "which can find nothing: no path has a NUL."
+
+
+def _faults_of_runs(runs: str) -> Iterator[str]:
+    program = runs.split()[0]  # it is not empty
+    if _SHELL_SYNTAX.search(runs):
+        yield (
+            "which can find nothing: runs is a program and words among its arguments, not a whole command line; "
+            "leave out quotes and what joins commands."
+        )
+    elif _ASSIGNMENT.match(program):
+        yield f"which can find nothing: {shown(program)} is no program but sets a variable; leave it out."
+    elif program.endswith("/"):
+        yield f"which can find nothing: {shown(program)} is a folder; name a program in it, or write {program}*."
 
 
 def _arguments(tool: str) -> set[str]:

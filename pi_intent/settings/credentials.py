@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import cast
 
@@ -11,6 +12,19 @@ from pi_intent.settings.wording import nearest, setting_path, shown
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_STEERING = (
+    "PATH HOME SHELL IFS ENV PWD OLDPWD USER LOGNAME LANG TERM TMPDIR TMP TEMP CDPATH FPATH PS4 PROMPT_COMMAND "
+    "SHELLOPTS BASHOPTS BASH_ENV ZDOTDIR EDITOR VISUAL PAGER BROWSER DISPLAY SSH_AUTH_SOCK SSH_ASKPASS "
+    "SUDO_ASKPASS GIT_SSH GIT_SSH_COMMAND GIT_ASKPASS GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER GIT_EXEC_PATH "
+    "GIT_EXTERNAL_DIFF GIT_PROXY_COMMAND GIT_TEMPLATE_DIR GIT_DIR GIT_WORK_TREE LESSOPEN LESSCLOSE MANPAGER "
+    "PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONINSPECT PYTHONBREAKPOINT PYTHONWARNINGS PYTHONUSERBASE "
+    "PYTHONPYCACHEPREFIX NODE_OPTIONS NODE_PATH PERL5LIB PERL5OPT PERL5DB RUBYLIB RUBYOPT JAVA_TOOL_OPTIONS "
+    "_JAVA_OPTIONS JDK_JAVA_OPTIONS CLASSPATH GOFLAGS RUSTC_WRAPPER RUSTFLAGS MAKEFLAGS CC CXX PI_INTENT"
+)
+_TAKEN = frozenset(_STEERING.split())
+"""Variables that say what a program runs or where it looks: a credential there breaks it, or is run."""
+
+_TAKEN_BEGINNINGS = ("LD_", "DYLD_", "GIT_CONFIG", "BASH_FUNC_", "XDG_", "LC_", "PI_INTENT_")
 _MOST = 64
 _MAX_TEXT = 1000
 
@@ -39,10 +53,19 @@ def credentials(value: object, where: str, warnings: list[str]) -> tuple[Credent
 
 def needed(value: object, where: str, warnings: list[str]) -> tuple[str, ...] | None:
     """Return the names of a tool's `needs`."""
-    if not isinstance(value, list) or not all(isinstance(name, str) and _NAME.fullmatch(name) for name in value):
+    if not isinstance(value, list):
         warnings.append(f"{where} is {shown(value)}, but must be a list of names of credentials.")
         return None
-    return tuple(value[:_MOST])
+    found = []
+    for name in value[:_MOST]:
+        if isinstance(name, str) and _NAME.fullmatch(name):
+            found.append(name)
+        else:
+            warnings.append(
+                f"{where} holds {shown(name)}, which is no name of a credential: letters, digits, - and _, "
+                "a letter first."
+            )
+    return tuple(found)
 
 
 def _faults(name: object, said: object) -> Iterator[str]:
@@ -54,6 +77,13 @@ def _faults(name: object, said: object) -> Iterator[str]:
         variable = said.get("as", "X")
         if not isinstance(variable, str) or _VARIABLE.fullmatch(variable) is None:
             yield f"has {shown(variable)} for as, but that must be the name of an environment variable."
+        elif "as" in said and _is_taken(variable):
+            yield f"has {shown(variable)} for as, but programs read that for their own ends; choose another variable."
+    if isinstance(name, str) and not (isinstance(said, Mapping) and "as" in said) and _is_taken(name):
+        yield (
+            f"would be given as {name.upper().replace('-', '_')}, but programs read that for their own ends; write "
+            '{ from = "…", as = "ANOTHER_NAME" }.'
+        )
     places = '"keyring:service/user", "env:VARIABLE" or "command:program arguments"'
     if not isinstance(source, str) or len(source) > _MAX_TEXT:
         yield f"must say where it comes from: {places}."
@@ -67,3 +97,17 @@ def _faults(name: object, said: object) -> Iterator[str]:
         yield "must name an environment variable after env:."
     elif origin == "keyring" and not all(place.strip().rpartition("/")[::2]):
         yield "must name a service and a user after keyring:, as in keyring:example.org/ada."
+    elif origin == "command" and not _closes(place):
+        yield "has a quote after command: that is not closed; close it."
+
+
+def _is_taken(variable: str) -> bool:
+    name = variable.upper().replace("-", "_")
+    return name in _TAKEN or name.startswith(_TAKEN_BEGINNINGS)
+
+
+def _closes(command: str) -> bool:
+    try:
+        return bool(shlex.split(command))
+    except ValueError:
+        return False

@@ -18,6 +18,9 @@ PROJECT_FILE = ".pi-intent.toml"
 _MAX_WARNINGS = 20
 """At a time: a project's file must not bury what there is to say about the others."""
 
+MORE = "warnings like these; pi-intent doctor tells all."
+"""The end of the sentence that stands for the warnings that were left out."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSettings:
@@ -48,12 +51,16 @@ def mentions(word: bytes, environ: Mapping[str, str]) -> bool:
 
 
 def load_settings(
-    *, project: Path | None, environ: Mapping[str, str], overrides: Mapping[str, object] | None = None
+    *,
+    project: Path | None,
+    environ: Mapping[str, str],
+    overrides: Mapping[str, object] | None = None,
+    most_warnings: int | None = _MAX_WARNINGS,
 ) -> LoadedSettings:
     """Load the settings of a session; whatever is wrong with a source becomes a warning, never an exception.
 
     `project` is the project's root, `overrides` the command line's settings under their keys in `config.toml`
-    (None as a value: not given).
+    (None as a value: not given), `most_warnings` how many a source may give at a time (None: all).
     """
     switch = environ.get("PI_INTENT", "").strip().lower()
     if switch == "off":
@@ -65,20 +72,20 @@ def load_settings(
     layers: list[Layer] = []
     files: list[Path] = []
     user_file = _user_file(environ, warnings)
-    if user_file is not None and (layer := _file_layer(user_file, files, warnings, follow_links=True)):
+    if user_file is not None and (layer := _file_layer(user_file, files, warnings, most_warnings, follow_links=True)):
         layers.append(layer)
     if variables := _variables(environ, warnings):
-        layers.append(_layer(variables, ENVIRONMENT, warnings, typed=False))
+        layers.append(_layer(variables, ENVIRONMENT, warnings, most_warnings, typed=False))
     if given := {key: value for key, value in (overrides or {}).items() if value is not None}:
-        layers.append(_layer(given, COMMAND_LINE, warnings, typed=False))
+        layers.append(_layer(given, COMMAND_LINE, warnings, most_warnings, typed=False))
     project_layer = None
     if project is not None:
-        project_layer = _file_layer(project / PROJECT_FILE, files, warnings, follow_links=False)
+        project_layer = _file_layer(project / PROJECT_FILE, files, warnings, most_warnings, follow_links=False)
     merged = merge(layers, project_layer)
     return LoadedSettings(
         settings=merged.settings,
         origins={**merged.origins, "off": "default"},
-        warnings=(*warnings, *_first(merged.warnings, "settings")),
+        warnings=(*warnings, *_first(merged.warnings, "settings", most_warnings)),
         files=tuple(files),
     )
 
@@ -109,7 +116,9 @@ def _variables(environ: Mapping[str, str], warnings: list[str]) -> dict[str, obj
     return found
 
 
-def _file_layer(path: Path, files: list[Path], warnings: list[str], *, follow_links: bool) -> Layer | None:
+def _file_layer(
+    path: Path, files: list[Path], warnings: list[str], most: int | None, *, follow_links: bool
+) -> Layer | None:
     try:
         data = read_toml(path, follow_links=follow_links)
     except SettingsError as error:
@@ -118,18 +127,21 @@ def _file_layer(path: Path, files: list[Path], warnings: list[str], *, follow_li
     if data is None:
         return None
     files.append(path)
-    return _layer(data, Source(name=safe(str(path))), warnings, typed=True)
+    return _layer(data, Source(name=safe(str(path))), warnings, most, typed=True)
 
 
-def _layer(data: Mapping[str, object], source: Source, warnings: list[str], *, typed: bool) -> Layer:
+def _layer(
+    data: Mapping[str, object], source: Source, warnings: list[str], most: int | None, *, typed: bool
+) -> Layer:
     # Here and not above: most sessions have nothing to check, and pydantic takes longer to load than all of ours.
     from pi_intent.settings.tables import read_layer
 
     layer, found = read_layer(data, source, typed=typed)
-    warnings += _first(found, source.name)
+    warnings += _first(found, source.name, most)
     return layer
 
 
-def _first(found: Sequence[str], name: str) -> list[str]:
-    more = len(found) - _MAX_WARNINGS
-    return [*found[:_MAX_WARNINGS], *([f"{name}: {more} more warnings like these."] if more > 0 else ())]
+def _first(found: Sequence[str], name: str, most: int | None) -> list[str]:
+    if most is None or len(found) <= most:
+        return [*found]
+    return [*found[:most], f"{name}: {len(found) - most} more {MORE}"]

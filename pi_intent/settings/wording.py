@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 _QUOTED = 60
+_KEYS_SHOWN = 4
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]{1,60}")
 
 
@@ -58,6 +59,14 @@ def shown(value: object) -> str:
             return "a list"
         case _:
             return f"a {type(value).__name__}"
+
+
+def shown_table(table: Mapping[str, object]) -> str:
+    """Return a small table much as TOML writes it: a few of its keys, each value cut."""
+    said = [f"{setting_path(key)} = {shown(value)}" for key, value in list(table.items())[:_KEYS_SHOWN]]
+    if not said:
+        return "{}"
+    return "{ " + ", ".join([*said, *(["…"] if len(table) > _KEYS_SHOWN else [])]) + " }"
 
 
 def setting_path(*keys: str) -> str:

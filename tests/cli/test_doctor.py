@@ -231,6 +231,17 @@ def test_settings_of_the_project_and_the_environment_are_told_with_their_warning
     ]
 
 
+def test_every_warning_of_the_settings_is_told_however_many(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    (machine.project / ".pi-intent.toml").write_text(
+        "check_in = [" + ", ".join(f'{{ runs = "a{number}; b" }}' for number in range(50)) + "]\n"
+    )
+    code, report = machine.report()
+    told = report["warnings"]
+    assert (code, len(told)) == (0, 50)
+    assert all(f"check_in[{number}] is" in warning for number, warning in enumerate(told, start=1))
+
+
 def test_off_is_told_and_exits_with_1(machine: Machine) -> None:
     write_shim(machine.extensions)
     code, report = machine.report(PI_INTENT="off")

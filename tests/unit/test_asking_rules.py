@@ -176,9 +176,40 @@ def test_every_rule_answers_to_any_arguments():
         (Match(path="/etc/*"), "read", None, {"path": "/etc/passwd"}, True),
         (Match(tool="write", path="*.lock"), "edit", None, {"path": "a.lock"}, False),
         (Match(tool="bash", runs="rm"), "bash", None, {"command": "rm a"}, True),
+        (Match(runs="/usr/bin/true"), "bash", None, {"command": "true"}, True),
+        (Match(runs="/usr/bin/true"), "bash", None, {"command": "/usr/bin/true -x"}, True),
+        (Match(runs="/usr/bin/true"), "bash", None, {"command": "false"}, False),
+        (Match(runs="scripts/*"), "bash", None, {"command": "./scripts/deploy"}, True),
+        (Match(runs="scripts/*"), "bash", None, {"command": "/srv/app/scripts/deploy"}, True),
+        (Match(runs="scripts/*"), "bash", None, {"command": "ls"}, False),
+        (Match(path="./src/*"), "write", None, {"path": "src/a"}, True),
+        (Match(path="./src//*"), "write", None, {"path": "./src/b/a"}, True),
+        (Match(path="./src/*"), "write", None, {"path": "lib/src/a"}, False),
+        (Match(path="src/"), "write", None, {"path": "src/b/a"}, True),
+        (Match(path="src/"), "write", None, {"path": "src"}, True),
+        (Match(path="src"), "write", None, {"path": f"{HERE}/src/a"}, True),
+        (Match(path="src"), "write", None, {"path": "srcs/a"}, False),
+        (Match(path="."), "write", None, {"path": "a"}, True),
+        (Match(path="."), "write", None, {"path": "/etc/a"}, False),
+        (Match(path="/"), "write", None, {"path": "/etc/a"}, True),
+        (Match(path="../other/*"), "write", None, {"path": "/srv/other/a"}, True),
+        (Match(path="src/**/*.py"), "write", None, {"path": "src/a.py"}, True),
+        (Match(path="~/x"), "write", None, {"path": "~/x"}, True),
+        (Match(path="~/x"), "write", None, {"path": "/home/ada/x/y"}, True),
+        (Match(path="/home/ada/*"), "write", None, {"path": "~/x"}, True),
+        (Match(path="~"), "write", None, {"path": "~/x"}, True),
+        (Match(path="~/x"), "write", None, {"path": "x"}, False),
     ],
 )
-def test_a_rule_of_a_persons_own(match: Match, tool: str, source: str | None, arguments: JSONObject, asked: bool):
+def test_a_rule_of_a_persons_own(
+    match: Match,
+    tool: str,
+    source: str | None,
+    arguments: JSONObject,
+    asked: bool,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("HOME", "/home/ada")
     assert bool(reasons(match, arguments, tool=tool, source=source)) is asked
 
 

@@ -557,7 +557,7 @@ def test_hundreds_of_laxer_rules_are_told_about_twenty_times_after_what_concerns
         f'{machine.project_file}: tools.t0.policy asks for "omit" where "require" holds; '
         "the project's file can only make this stricter."
     )
-    assert loaded.warnings[-1] == "settings: 181 more warnings like these."
+    assert loaded.warnings[-1] == "settings: 181 more warnings like these; pi-intent doctor tells all."
 
 
 def test_nothing_from_a_file_reaches_a_screen_raw(machine: Machine) -> None:

@@ -124,20 +124,43 @@ def test_a_persons_tier_takes_the_place_of_an_authors_and_its_reason_is_shown(lo
         ),
         (
             'check_in = [{ reason = "x" }]',
-            "check_in holds a table, which says of no call that it is meant: give it a tool, runs or path.",
+            'check_in[1] is { reason = "x" }, which says of no call that it is meant: give it a tool, runs or path.',
         ),
         (
             'check_in = [{ run = "x" }]',
-            'check_in holds a table, whose "run" is not known; there are tool, runs, path and reason.',
+            'check_in[1] is { run = "x" }, whose "run" is not known; there are tool, runs, path and reason.',
         ),
-        ('check_in = [{ runs = " " }]', "check_in holds a table, whose runs must be a text."),
+        (
+            'check_in = ["network", { runs = " " }]',
+            'check_in[2] is { runs = " " }, whose runs is empty: say what is meant, or leave it out.',
+        ),
+        (
+            'check_in = [{ tool = "write", path = "" }]',
+            'check_in[1] is { tool = "write", path = "" }, whose path is empty: say what is meant, or leave it out.',
+        ),
+        ("check_in = [{ path = 3 }]", "check_in[1] is { path = 3 }, whose path must be a text."),
+        (
+            'check_in = [{ runs = "git push", path = "src" }]',
+            'check_in[1] is { runs = "git push", path = "src" }, which can find nothing: what runs a command '
+            "names no file. Make two rules of it, or name the tool of a server that has both.",
+        ),
+        (
+            'check_in = [{ runs = "A=1 make" }]',
+            'check_in[1] is { runs = "A=1 make" }, which can find nothing: "A=1" is no program but sets a variable; '
+            "leave it out.",
+        ),
+        (
+            'check_in = [{ runs = "bin/" }]',
+            'check_in[1] is { runs = "bin/" }, which can find nothing: "bin/" is a folder; name a program in it, '
+            "or write bin/*.",
+        ),
         (
             'check_in = [{ tool = "read", runs = "x" }]',
-            "check_in holds a table, which can find nothing: read runs no command.",
+            'check_in[1] is { tool = "read", runs = "x" }, which can find nothing: read runs no command.',
         ),
         (
             'check_in = [{ tool = "bash", path = "x" }]',
-            "check_in holds a table, which can find nothing: bash names no file.",
+            'check_in[1] is { tool = "bash", path = "x" }, which can find nothing: bash names no file.',
         ),
         (
             '[tools]\nread = { check_in = ["network"] }',
@@ -145,7 +168,8 @@ def test_a_persons_tier_takes_the_place_of_an_authors_and_its_reason_is_shown(lo
         ),
         (
             '[tools]\nbash = { check_in = [{ tool = "bash", runs = "x" }] }',
-            "tools.bash.check_in holds a table, whose tool is said by the table that it stands in: leave it out.",
+            'tools.bash.check_in[1] is { tool = "bash", runs = "x" }, whose tool is said by the table that it stands '
+            "in: leave it out.",
         ),
         (
             '[tools]\nbash = { tier = "write" }',
@@ -166,6 +190,27 @@ def test_a_persons_tier_takes_the_place_of_an_authors_and_its_reason_is_shown(lo
 def test_what_can_never_take_effect_is_refused_when_it_is_read(load: Load, text: str, sentence: str):
     loaded = load(text)
     assert said(loaded) == [sentence]
+
+
+@pytest.mark.parametrize(
+    "runs",
+    ["cd x && make", "cat a | sh", "a; b", "a > b", "echo 'x'", 'echo "x"', "a $(b)", "a `b`", "make &", "a || b"],
+)
+def test_a_whole_command_line_is_refused_as_no_command_could_match_it(load: Load, runs: str):
+    loaded = load(f"check_in = [{{ runs = {json.dumps(runs)} }}]")
+    assert loaded.settings.check_in == ()
+    assert said(loaded) == [
+        f"check_in[1] is {{ runs = {json.dumps(runs)} }}, which can find nothing: runs is a program and words among "
+        "its arguments, not a whole command line; leave out quotes and what joins commands."
+    ]
+
+
+def test_what_can_match_is_not_refused(load: Load):
+    rules = ["/usr/bin/true", "git push --force*", "sudo git", "curl *?a=1&b=2", "echo $HOME", "bin/*", "x A=1"]
+    text = ", ".join(f"{{ runs = {json.dumps(runs)} }}" for runs in rules)
+    loaded = load(f'check_in = [{text}, {{ tool = "srv/run", runs = "x", path = "y" }}, {{ path = "./a b/[x]*" }}]')
+    assert said(loaded) == []
+    assert len(loaded.settings.check_in) == len(rules) + 2
 
 
 def test_what_is_right_beside_it_still_counts(load: Load):

@@ -1,0 +1,67 @@
+"""What is said of credentials is checked when it is read, and quotes nothing that may be one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pi_intent.settings import LoadedSettings, load_settings
+
+STEERING = (
+    "PATH HOME SHELL IFS LD_PRELOAD LD_LIBRARY_PATH DYLD_INSERT_LIBRARIES PYTHONPATH PYTHONSTARTUP BASH_ENV ENV "
+    "NODE_OPTIONS GIT_SSH_COMMAND GIT_CONFIG_GLOBAL PROMPT_COMMAND PI_INTENT path"
+)
+
+
+def load(root: Path, text: str) -> LoadedSettings:
+    file = root / "pi-intent/config.toml"
+    file.parent.mkdir()
+    file.write_text(text, encoding="utf-8")
+    return load_settings(project=None, environ={"XDG_CONFIG_HOME": str(root)})
+
+
+def said(loaded: LoadedSettings) -> list[str]:
+    return [warning.partition(".toml: ")[2] for warning in loaded.warnings]
+
+
+@pytest.mark.parametrize("variable", STEERING.split())
+def test_a_credential_takes_no_variable_that_programs_read_for_their_own_ends(tmp_path: Path, variable: str):
+    loaded = load(tmp_path, f'[credentials]\nx = {{ from = "env:A", as = "{variable}" }}')
+    assert loaded.settings.credentials == ()
+    assert said(loaded) == [
+        f'credentials.x has "{variable}" for as, but programs read that for their own ends; choose another variable.'
+    ]
+
+
+@pytest.mark.parametrize("what", ['"env:A"', '{ from = "env:A" }'])
+def test_nor_by_its_own_name(tmp_path: Path, what: str):
+    loaded = load(tmp_path, f"[credentials]\nld-preload = {what}")
+    assert loaded.settings.credentials == ()
+    assert said(loaded) == [
+        "credentials.ld-preload would be given as LD_PRELOAD, but programs read that for their own ends; write "
+        '{ from = "…", as = "ANOTHER_NAME" }.'
+    ]
+
+
+def test_a_variable_that_is_free_is_taken(tmp_path: Path):
+    loaded = load(tmp_path, '[credentials]\nhome = { from = "env:A", as = "GIT_TOKEN" }\npath-key = "env:B"')
+    assert [each.variable for each in loaded.settings.credentials] == ["GIT_TOKEN", "PATH_KEY"]
+    assert said(loaded) == []
+
+
+def test_a_command_whose_quotes_do_not_close_is_refused_and_not_quoted(tmp_path: Path):
+    text = '[credentials]\nx = "command:pass \'show x"\ny = "command:pass \'show y\'"'
+    loaded = load(tmp_path, text)
+    assert [each.name for each in loaded.settings.credentials] == ["y"]
+    assert said(loaded) == ["credentials.x has a quote after command: that is not closed; close it."]
+
+
+def test_of_needs_the_wrong_entry_is_named_and_the_others_count(tmp_path: Path):
+    text = '[credentials]\ndeploy = "env:DEPLOY"\n[tools]\nbash = { needs = ["deploy", 4, "a b"] }'
+    loaded = load(tmp_path, text)
+    assert loaded.settings.for_tool("bash", watched=True).needs == ("deploy",)
+    assert said(loaded) == [
+        f"tools.bash.needs holds {what}, which is no name of a credential: letters, digits, - and _, a letter first."
+        for what in ("4", '"a b"')
+    ]
