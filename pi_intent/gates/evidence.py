@@ -88,7 +88,8 @@ def _does(arguments: JSONObject, situation: Situation) -> tuple[tuple[str, str],
             found[_DOES[danger.kind], danger.text] = None
         for unclear in script.unclear:
             found["holds what cannot be read beforehand", unclear.text] = None
-    return tuple(found)[:MOST]
+    firsts = {what: (what, piece) for what, piece in reversed(found)}
+    return tuple(dict.fromkeys((*reversed(firsts.values()), *found)))[:MOST]
 
 
 def _seen(path: str, calls: Sequence[PastCall], situation: Situation) -> str:

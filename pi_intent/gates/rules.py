@@ -23,6 +23,7 @@ COMMANDS = ("command", "cmd", "script")
 
 _LOOKS_AT_COMMANDS = frozenset({"dangers", "unclear", "outside", *DANGER_KINDS})
 _MOST_REASONS = 12
+_MOST_FOUND = 500
 _MOST_PATHS = 64
 _LONGEST_PIECE = 500
 
@@ -55,9 +56,11 @@ def reasons_to_ask(
         except Exception as error:  # fails toward asking, whatever it is
             reasons = [Reason(rule_name(rule), f"it could not be worked out ({type(error).__name__})")]
         found.update(dict.fromkeys(reasons))
-        if len(found) >= _MOST_REASONS:
+        if len(found) >= _MOST_FOUND:
             break
-    return tuple(found)[:_MOST_REASONS]
+    # One of a kind is not crowded out by many of another.
+    firsts = {reason.rule: reason for reason in reversed(found)}
+    return tuple(dict.fromkeys((*reversed(firsts.values()), *found)))[:_MOST_REASONS]
 
 
 _OF_COMMANDS = frozenset(
@@ -183,12 +186,16 @@ def _matched(rule: Match, arguments: JSONObject, situation: Situation, around: S
         scripts = script_of(arguments)
         pieces = [command.source for script in scripts for command in script.commands if _runs(command, words)]
         pieces += [unclear.text for script in scripts for unclear in script.unclear]
+        pieces += unread_commands(arguments)
     if rule.path is not None:
         root = situation.project or situation.cwd
         paths = [
             path
             for path in paths_of(arguments)
-            if is_path(path, rule.path, cwd=situation.cwd, root=root, expand=around.expand)
+            if any(
+                is_path(form, rule.path, cwd=situation.cwd, root=root, expand=around.expand)
+                for form in (path, around.resolve(posixpath.join(situation.cwd, around.expand(path))))
+            )
         ]
         pieces = [f"{piece} {path}".strip() for piece in pieces for path in paths]
     yield from (Reason(rule_name(rule), piece) for piece in pieces)

@@ -95,7 +95,9 @@ class Redactor:
 
     def learn(self, values: Iterable[str]) -> None:
         """Take these values out as well from now on, in whatever form they are written."""
-        self._needles |= needles_of_values(values)
+        given = tuple(values)
+        coded = (code for value in given for code in (value.encode("utf-8", "surrogatepass").hex(), value[::-1]))
+        self._needles |= needles_of_values((*given, *coded))
         self._key_text.cache_clear()
 
     def holds_known(self, text: str) -> bool:

@@ -36,6 +36,10 @@ _GENERAL_KEYS = ("policy", "profile", "budget", "redact_args", "check_in")  # al
 KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask", "permissions")
 
 
+PROJECTS = "a rule of this project"
+"""What a person reads of a rule that stands in the project's file."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layer:
     """What one source says; None where it says nothing."""
@@ -145,8 +149,8 @@ def _explains(table: Layer | ToolRule) -> bool:
 
 
 def _unexplained(rules: tuple[Rule, ...] | None) -> tuple[Rule, ...] | None:
-    """Take the reasons off a project's rules: no text of a cloned repository stands where a person decides."""
-    return rules and tuple(replace(rule, reason=None) if isinstance(rule, Match) else rule for rule in rules)
+    """Put our words over a project's rules: no text of a cloned repository stands where a person decides."""
+    return rules and tuple(replace(rule, reason=PROJECTS) if isinstance(rule, Match) else rule for rule in rules)
 
 
 def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings: list[str]) -> Settings:

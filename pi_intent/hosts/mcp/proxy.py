@@ -231,7 +231,7 @@ class Proxy:
 
     def _called(self, text: str, start: int, message: dict[str, Any]) -> list[Cut]:
         if not is_call(message):
-            if self._tools.may_require:
+            if self._tools.may_require or self._holding is not None:
                 why = f"{_NOT_PASSED_ON}: a call needs `params` with the `name` of a tool"
                 raise _Refused(_error(text, start, message, INVALID_PARAMS, why))
             if "id" in message:

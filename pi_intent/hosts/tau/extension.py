@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tau_agent.tools import AgentTool
 from tau_coding.extensions.api import ExtensionAPI, ExtensionError
 
+from pi_intent.contract.rows import ROWS
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.descriptions import model_texts
 from pi_intent.hosts.tau.layers import RUNNING
@@ -171,7 +172,7 @@ class TauExtension:
             found += [problem] if (problem := missing_parser(settings)) is not None else []
         for name, shadow in self.shadows.items():
             asked = self.settings_of(name).policy
-            if not shadow.injected and shadow.policy in NOT_ASKED and asked not in NOT_ASKED:
+            if name in ROWS and not shadow.injected and shadow.policy in NOT_ASKED and asked not in NOT_ASKED:
                 found.append(
                     f"the settings of {self.cwd} ask for the intents of {name}, which needs Tau to be started there"
                 )

@@ -57,10 +57,11 @@ class Shadowing:
         ]
         tools: list[AgentTool] = []
         for tool in composed:
-            if tool.name not in ROWS:
-                tools.append(tool)
-                continue
             taken = registered.get(tool.name)
+            if tool.name not in ROWS:
+                source = sources.get(tool.name)
+                tools.append(self._only_gated(tool, taken, source) if self._extension.is_gated else tool)
+                continue
             if taken is not None and isinstance(taken.execute_fn, InnerLayer):
                 if tool.name in own:  # else the host has no such tool, and must not get one from us
                     tools.append(shadow(self._extension, own[tool.name], tool, source=None, holds=False))
@@ -69,13 +70,29 @@ class Shadowing:
         add_section(self._extension)
         return tools
 
-    def _shadow_foreign(self, composed: AgentTool, taken: AgentTool | None, source: str | None) -> AgentTool:
-        """Shadow another extension's tool; where that goes, a layer of ours lies between it and the hooks, too."""
+    def _only_gated(self, composed: AgentTool, taken: AgentTool | None, source: str | None) -> AgentTool:
+        """Return a tool that states no intent and is what it was, but for the gates before it."""
+        # Nothing of a call is ours: fields of these names are the tool's own.
+        known: Any = composed.parameters.get("properties")
+        properties = {INTENT: {}, RATIONALE: {}, **(known if isinstance(known, Mapping) else {})}
+        parameters: dict[str, Any] = {**composed.parameters, "properties": properties}
+        self._extension.shadows[composed.name] = Shadow(
+            parameters=parameters, policy="omit", profile=PROFILE, injected=False, source=source
+        )
+        below, holds = self._below(composed, taken)
+        return replace(composed, execute_fn=OuterLayer(self._extension, composed.name, below, holds=holds))
+
+    def _below(self, composed: AgentTool, taken: AgentTool | None) -> tuple[AgentTool, bool]:
+        """Return another extension's tool with a layer of ours below the hooks, and whether that cannot be."""
         wrap = getattr(self._runtime, "_wrap_tool", None)  # not public: what puts the hooks around a tool
         if taken is None or not callable(wrap):
-            return shadow(self._extension, composed, composed, source=source)
-        layered = wrap(replace(taken, execute_fn=ForeignLayer(self._extension, taken)))
-        return shadow(self._extension, composed, layered, source=source, holds=False)
+            return composed, True
+        return wrap(replace(taken, execute_fn=ForeignLayer(self._extension, taken))), False
+
+    def _shadow_foreign(self, composed: AgentTool, taken: AgentTool | None, source: str | None) -> AgentTool:
+        """Shadow another extension's tool; where that goes, a layer of ours lies between it and the hooks, too."""
+        below, holds = self._below(composed, taken)
+        return shadow(self._extension, composed, below, source=source, holds=holds)
 
 
 def add_section(extension: TauExtension) -> None:
@@ -188,7 +205,7 @@ class OuterLayer:
                 result,
                 arguments=running.ran_args or opened.call.arguments,
                 # Below another extension's tool there is no inner layer of ours to tell.
-                reached=running.reached if request.tool_source is None else None,
+                reached=running.reached if request.tool_source is None and name in ROWS else None,
                 files=running.files,
                 ran_args=running.ran_args,
             )
