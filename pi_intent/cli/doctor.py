@@ -22,6 +22,7 @@ from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import find_ledger, obstacle
 from pi_intent.settings import LoadedSettings, ToolRule, load_settings, project_root
 from pi_intent.settings.load import MORE
+from pi_intent.settings.rules import MORE_UNMATCHED
 from pi_intent.settings.wording import setting_path
 from pi_intent.tracing.environment import lacking, shown_url, traces_url
 from pi_intent.tracing.listening import nobody_listens
@@ -124,6 +125,12 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
             for found in probe.diagnostics
             if found.severity == "error"
         ]
+        if probe.package is not None:
+            names = (
+                tool.name if tool.source is None or tool.name in ROWS else f"{tool.source}/{tool.name}"
+                for tool in probe.tools
+            )
+            notes += loaded.settings.unmatched(names)
         notes += _remarks(probe, shown={*problems, *notes})
     ledger = ledger_state(cwd, environ)
     if ledger.obstacle is not None:
@@ -169,7 +176,7 @@ def _remarks(probe: Probe, *, shown: set[str]) -> Iterator[str]:
         if found.severity == "warning" and found.name == NAME:
             yield f"Tau says of {NAME}: {found.message}"
     # What Tau cuts at its start stands above in full.
-    told = (notice for notice in probe.notices if notice not in shown and not notice.endswith(MORE))
+    told = (notice for notice in probe.notices if notice not in shown and not notice.endswith((MORE, MORE_UNMATCHED)))
     yield from (f"Tau shows at its start: {notice}" for notice in told)
 
 

@@ -32,6 +32,7 @@ _TOOL_KEYS = (
 )
 # No matter of strictness, and so the user's alone.
 _LOOKS = ("live", "checkpoints", "tracing", "consent", "unattended", "result_limit", "credentials", "artifacts")
+_LOOKS_OF_A_TOOL = ("result_limit", "needs", "stores", "wants")
 _GENERAL_KEYS = ("policy", "profile", "budget", "redact_args", "check_in")  # also of all tools
 KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask", "permissions")
 
@@ -121,21 +122,25 @@ def _without_looks(project: Layer, warnings: list[str]) -> Layer:
         for key in _said(project, _LOOKS)
     ]
     warnings += [
+        f"{project.source.where(setting_path('tools', rule.pattern, key))} does not count: "
+        "set it in your own config.toml."
+        for rule in project.tools
+        for key in _said(rule, _LOOKS_OF_A_TOOL)
+    ]
+    warnings += [
         f"{project.source.where(setting_path(*(path or ('check_in',))))} gives a reason, which does not count: "
         "what is read where a person decides is theirs to set."
         for table, path in scopes
         if _explains(table)
     ]
+    of_a_tool: dict[str, Any] = dict.fromkeys(_LOOKS_OF_A_TOOL)
     tools = tuple(
         replace(
             rule,
             profile=None,
             reason=None,
-            result_limit=None,
-            needs=None,
-            stores=None,
-            wants=None,
             check_in=_unexplained(rule.check_in),
+            **of_a_tool,
         )
         for rule in project.tools
     )

@@ -11,7 +11,7 @@ from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, Rule
 from pi_intent.gates.permissions import Ruling
 from pi_intent.gates.tiers import TIERS, AskMode, Tier, Tiered, own_tier
-from pi_intent.settings.wording import nearest, setting_path, shown
+from pi_intent.settings.wording import nearest, setting_path, shown, shown_table
 from pi_intent.types import STRICTNESS, Policy, Profile
 
 DEFAULT_BUDGET = 3
@@ -21,6 +21,9 @@ FOREVER = "forever"
 
 _DAYS = {"d": 1, "w": 7}
 _MOST_DIGITS = 5
+
+MORE_UNMATCHED = "more rules match no tool; pi-intent doctor tells all"
+"""The end of the sentence that stands for the rules without a tool that a session does not name."""
 
 _CACHED_TOOLS = 1024
 """A host has tens of tools; the bound is for one that makes up names."""
@@ -227,7 +230,7 @@ class Settings:
         }
         named = [(f"{rule.origin}: {setting_path('tools', rule.pattern)}", rule) for rule in self.tools + self.floors]
         named += [
-            (f"check_in: tool = {shown(rule.tool)}", ToolRule(pattern=rule.tool, origin="check_in"))
+            (f"check_in: {shown_table(_given(rule))}", ToolRule(pattern=rule.tool, origin="check_in"))
             for rules in (self.check_in, *(floor.check_in or () for floor in self.floors))
             for rule in rules
             if isinstance(rule, Match) and rule.tool is not None
@@ -240,6 +243,11 @@ class Settings:
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
             sentences.append(f"{where} matches no tool; {hint}")
         return tuple(dict.fromkeys(sentences))
+
+
+def _given(rule: Match) -> dict[str, object]:
+    said = {"tool": rule.tool, "runs": rule.runs, "path": rule.path}
+    return {key: value for key, value in said.items() if value is not None}
 
 
 def days_of(age: str) -> int | None:

@@ -242,6 +242,17 @@ def test_every_warning_of_the_settings_is_told_however_many(machine: Machine) ->
     assert all(f"check_in[{number}] is" in warning for number, warning in enumerate(told, start=1))
 
 
+def test_every_rule_that_matches_no_tool_is_told_however_many(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    rules = ", ".join(f'{{ tool = "bsh{number}" }}' for number in range(6))
+    (machine.project / ".pi-intent.toml").write_text(f"check_in = [{rules}]\n[tools]\nbash = {{ check_in = [] }}\n")
+    code, report = machine.report()
+    assert (code, report["warnings"]) == (
+        0,
+        [f'check_in: {{ tool = "bsh{number}" }} matches no tool; did you mean "bash"?' for number in range(6)],
+    )
+
+
 def test_off_is_told_and_exits_with_1(machine: Machine) -> None:
     write_shim(machine.extensions)
     code, report = machine.report(PI_INTENT="off")

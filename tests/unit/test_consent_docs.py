@@ -20,6 +20,7 @@ from pi_intent.gating import gated_by
 from pi_intent.render.check_in import MARKS
 from pi_intent.settings import load_settings
 from pi_intent.settings.layers import KEYS
+from pi_intent.settings.tables import _TOOL_KEYS, _TOP_KEYS
 
 DOCS = Path(__file__).parents[2] / "docs"
 CONSENT = (DOCS / "consent.md").read_text(encoding="utf-8")
@@ -160,3 +161,29 @@ def test_every_link_leads_somewhere():
                 headings = re.findall(r"^#+ (.*)$", page.read_text("utf-8") if page else text, flags=re.MULTILINE)
                 slugs = [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
                 assert anchor[1:] in slugs, anchor
+
+
+def test_the_page_of_settings_lists_every_setting_and_none_that_there_is_not():
+    tables = SETTINGS.partition("| key | values |")[2].partition("The policies")[0]
+    keys = set(re.findall(r"^\| `\[?(\w+)\]?`", tables, flags=re.MULTILINE))
+    assert keys == {*_TOP_KEYS, *_TOOL_KEYS}
+
+
+def test_what_the_page_says_a_project_may_not_set_does_not_count(tmp_path: Path):
+    listed = SETTINGS.partition("except for")[2].partition("Those do")[0]
+    top = ["profile", "live", "checkpoints", "tracing", "consent", "unattended"]
+    top += ["credentials", "artifacts", "result_limit"]
+    assert re.findall(r"`(\w+)`", listed) == [*top, "needs", "stores", "wants"]
+    values = {"profile": '"full"', "consent": '"literal"', "unattended": '"defer"', "result_limit": "4096"}
+    values["credentials"] = '{ a = "env:A" }'
+    text = "\n".join(f"{key} = {values.get(key, 'true')}" for key in top)
+    of_tool = 'needs = ["a"]\nstores = ["page"]\nwants = { content = "page" }\nresult_limit = 4096'
+    (tmp_path / ".pi-intent.toml").write_text(f"{text}\n[tools.write]\n{of_tool}\n", encoding="utf-8")
+    loaded = load_settings(project=tmp_path, environ={})
+    settings = loaded.settings
+    assert len(loaded.warnings) == len(top) + 4
+    assert all("does not count" in warning for warning in loaded.warnings)
+    nothing = load_settings(project=None, environ={}).settings
+    assert all(getattr(settings, key) == getattr(nothing, key) for key in top)
+    held = settings.for_tool("write", watched=True)
+    assert (held.needs, held.stores, held.wants, held.result_limit) == ((), (), (), None)

@@ -802,7 +802,8 @@ def test_the_warnings_in_the_docs_are_the_real_ones(machine: Machine) -> None:
     page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
     documented = page.partition("```text\n")[2].partition("```")[0].splitlines()
     loaded = machine.load(
-        user='polcy = 1\npolicy = "require"\nbudget = 0\ncheck_in = ["danger"]\n[tools]\nbsh = "omit"\n',
+        user='polcy = 1\npolicy = "require"\nbudget = 0\n'
+        'check_in = ["danger", { runs = "make | tee log" }]\n[tools]\nbsh = "omit"\n',
         project='policy = "omit"',
         env={"PI_INTENT_BUDGET": "many"},
     )

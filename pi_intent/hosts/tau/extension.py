@@ -23,6 +23,7 @@ from pi_intent.hosts.tau.session import SESSIONS, TauSession
 from pi_intent.pipeline import CallRequest
 from pi_intent.runtime import SessionRuntime, new_id
 from pi_intent.settings import PROJECT_FILE, LoadedSettings, Settings, ToolSettings, load_settings, project_root
+from pi_intent.settings.rules import MORE_UNMATCHED
 from pi_intent.types import Code, Policy, Profile
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class TauExtension:
                 )
         unmatched = settings.unmatched(self.tool_names or list(self.shadows))
         if len(unmatched) > MOST_UNMATCHED:
-            unmatched = (*unmatched[:MOST_UNMATCHED], f"{len(unmatched) - MOST_UNMATCHED} more rules match no tool")
+            unmatched = (*unmatched[:MOST_UNMATCHED], f"{len(unmatched) - MOST_UNMATCHED} {MORE_UNMATCHED}")
         return [*found, *unmatched]
 
     def tell(self, message: str) -> None:
