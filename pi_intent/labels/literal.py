@@ -10,11 +10,14 @@ import re
 import unicodedata
 
 from pi_intent.characters import UNSEEN, pair_surrogates
-from pi_intent.labels.printable import MARKS_PER_CLUSTER, printable
+from pi_intent.labels.printable import ELLIPSIS, MARKS_PER_CLUSTER
 
 _MOVES = re.compile(r"[^\S \t]")
 """White space other than a space and a tab: line ends, and what only looks like a space."""
+_BLANK = " \t\n"
 _LONGEST_SPELLING = len("\\U000e0001")
+_MOST_PER_COLUMN = 2 * (1 + MARKS_PER_CLUSTER)
+"""Characters that may take no more than a column: half of a surrogate pair each, and the marks on one."""
 
 
 _ODD = re.compile(f"[{UNSEEN}\ud800-\udfff]|[^\\S ]")
@@ -28,33 +31,45 @@ def _spelled(found: re.Match[str]) -> str:
 def literal_lines(text: str, *, width: int = 120, max_lines: int = 12) -> list[str]:
     """Return a text as lines of at most `width` columns, at least one; a longer line is folded, not cut.
 
-    Blank lines go; a last line says that there was more than `max_lines`.
+    All of a line can be seen, as in `whole_pieces`. Blank lines at the beginning and the end go; a last line says
+    that there was more than `max_lines`.
     """
     shown: list[str] = []
-    most = width * (max_lines + 1)
-    for line in text[: _LONGEST_SPELLING * most].splitlines():
-        if line.strip():
-            shown += [printable(piece, width=width) for piece in _folded(_spelled_out(line[:most]), width)]
+    most = width * (max_lines + 1) * _MOST_PER_COLUMN
+    for line in _lines(text, _LONGEST_SPELLING * most):
+        shown += whole_pieces(line[:most], width=width)
         if len(shown) > max_lines:
             return [*shown[:max_lines], "… and more"]
-    return shown or [""]
+    return shown
+
+
+def _lines(text: str, most: int) -> list[str]:
+    """Return the lines of `most` characters, at least one, without blank ones at the beginning and the end."""
+    if not text.strip(_BLANK):
+        return [text.replace("\n", "")]
+    start = text.rfind("\n", 0, len(text) - len(text.lstrip(_BLANK))) + 1
+    stop = text.find("\n", len(text.rstrip(_BLANK)))
+    return text[start : min(start + most, len(text) if stop < 0 else stop)].split("\n")
 
 
 def whole_pieces(line: str, *, width: int) -> list[str]:
     """Return one line as pieces of at most `width` columns, at least one, in which all of it can be seen.
 
     Nothing goes: what would not be seen, moves the cursor, piles up on another character or ends the line with
-    nothing is spelled out, and so is half a surrogate pair. Tabs at the beginning are four columns each.
+    nothing is spelled out, and so is half a surrogate pair. Tabs at the beginning are four columns each. No piece
+    ends with a space unless it is nothing else.
     """
+    return _folded_whole(_whole(line), width) or [""]
+
+
+def _whole(line: str) -> str:
     text = line.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")  # pairs become characters
     rest = text.lstrip("\t ")
     if rest:
         text = text[: len(text) - len(rest)].replace("\t", "    ") + rest
     if not (text.isascii() and text.isprintable()):
         text = _with_marks_bounded(_ODD.sub(_spelled, text))
-    if text.endswith(" "):
-        text = text[:-1] + "\\x20"
-    return _folded_whole(text, width) or [""]
+    return text[:-1] + "\\x20" if text.endswith(" ") else text
 
 
 def _with_marks_bounded(text: str) -> str:
@@ -72,19 +87,47 @@ def _with_marks_bounded(text: str) -> str:
 
 
 def _folded_whole(text: str, width: int) -> list[str]:
+    """Fold a line at its columns, and before the spaces that stand there: at the end of a piece nobody sees them."""
+    pieces: list[str] = []
+    start = 0
+    while start < len(text):
+        stop = _fitting(text, start, width)
+        piece = text[start:stop]
+        pieces.append(piece if stop == len(text) else piece.rstrip(" ") or piece)
+        start += len(pieces[-1])
+    return pieces
+
+
+def _fitting(text: str, start: int, width: int) -> int:
+    """Return where the longest piece from `start` on ends that has at most `width` columns, or one character."""
     if text.isascii():
-        return [text[at : at + width] for at in range(0, len(text), width)]
+        return min(start + width, len(text))
     from rich.cells import cell_len
 
-    pieces: list[str] = []
-    start = columns = 0
-    for at, character in enumerate(text):
-        wide = 1 if character.isascii() else cell_len(character)
-        if columns + wide > width:
-            pieces.append(text[start:at])
-            start, columns = at, 0
-        columns += wide
-    return [*pieces, text[start:]]
+    columns = 0
+    for at in range(start, len(text)):
+        columns += 1 if text[at].isascii() else cell_len(text[at])
+        if columns > width and at > start:
+            return at
+    return len(text)
+
+
+def at_words(text: str, width: int) -> list[str]:
+    """Part a safe line between words where that goes; the pieces put together are the line again.
+
+    One space at the end of a piece is that between two words; more than one stand on the next piece, where they show.
+    """
+    from rich.cells import cell_len, chop_cells
+
+    pieces = [""]
+    for word in re.findall(r"(?: {2,})?[^ ]+(?: (?! ))?| +", text):
+        if cell_len(pieces[-1]) + cell_len(word.rstrip(" ")) <= width:
+            pieces[-1] += word
+        elif cell_len(word.rstrip(" ")) <= width:
+            pieces.append(word)
+        else:
+            pieces += chop_cells(word, width)
+    return [piece for piece in pieces if piece]
 
 
 def _has_no_width(character: str) -> bool:
@@ -108,23 +151,25 @@ def spelled_out(text: str) -> str:
     return _MOVES.sub(_spelled, _spelled_out(text))
 
 
-def _folded(text: str, width: int) -> list[str]:
-    if text.isascii():
-        return [text[at : at + width] for at in range(0, len(text), width)]
-    from rich.cells import chop_cells  # only for text that a terminal measures
-
-    return chop_cells(text, width)
-
-
 def literal(text: str, *, width: int = 120) -> str:
-    """Return a text as one line of at most `width` columns, its line breaks shown as `⏎`."""
-    lines = [line.strip() for line in text[: 4 * width].splitlines() if line.strip()]
-    return _one_line(" ⏎ ".join(lines) if lines else text, width)
+    """Return a text as one line of at most `width` columns, its line ends shown as `⏎`; all of each line can be seen.
+
+    Blank lines at the beginning and the end go.
+    """
+    lines = [_whole(line) for line in _lines(text, _MOST_PER_COLUMN * width + 1)]
+    return _cut(" ⏎ ".join(lines), width)
 
 
-def _one_line(line: str, width: int) -> str:
-    # Enough that the cut falls into the text and its ellipsis shows.
-    return printable(_spelled_out(line[: _LONGEST_SPELLING * width]), width=width)
+def whole_line(text: str, *, width: int) -> str:
+    """Return a text as one line of at most `width` columns in which all of it can be seen, line ends spelled out."""
+    return _cut(_whole(text[: _MOST_PER_COLUMN * width + 1]), width)
+
+
+def _cut(line: str, width: int) -> str:
+    if _fitting(line, 0, width) == len(line):
+        return line
+    fitting = _folded_whole(line[: _fitting(line, 0, width)], width - 1) if width > 2 else [""]
+    return fitting[0].rstrip(" ") + ELLIPSIS
 
 
 def _spelled_out(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from pi_intent.labels.literal import spelled_out
+from pi_intent.labels.literal import whole_line
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import DecisionEntry
@@ -42,7 +42,7 @@ def decision_text(call: LedgerCall) -> str:
 
 
 def answer_text(answer: DecisionEntry, *, noted: bool = True) -> str:
-    """Return what an answer says, and whose it is; a denial with the note instead, where there is one."""
+    """Return what an answer says, and whose it is; a denial with the note, where there is one."""
     return answer_words(answer.approved, answer.by, answer.scope, answer.note if noted else None)
 
 
@@ -72,7 +72,7 @@ def answer_words(approved: bool | None, by: str | None, scope: str | None = None
             return "not decided: the call ended before"
         case _:
             said = printable(note or "", width=_NOTE)
-            return f'denied: "{said}"' if said else f"denied by {_WHO.get(by or '', 'somebody')}"
+            return f"denied by {_WHO.get(by or '', 'somebody')}" + (f': "{said}"' if said else "")
 
 
 def reasons_text(reasons: Sequence[str], most: int = _MOST_REASONS) -> str:
@@ -86,7 +86,7 @@ def reasons_text(reasons: Sequence[str], most: int = _MOST_REASONS) -> str:
 def reason_text(reason: str) -> str:
     """Return one reason of a record: the rule, and in brackets what of the call it found."""
     rule, _, piece = reason.partition(": ")
-    shown = printable(spelled_out(piece), width=_REASON)
+    shown = whole_line(piece, width=_REASON)
     return f"{printable(rule, width=_REASON)} ({shown})" if shown else printable(rule, width=_REASON)
 
 
@@ -104,7 +104,7 @@ def asked_facts(call: LedgerCall, moments: Moments) -> Iterator[tuple[str, str]]
             yield "question", f"{number} of {len(found)}"
         for at, reason in enumerate(said.reasons):
             yield ("" if at else "asked because"), reason_text(reason)
-        yield "digest", said.digest or ""
+        yield "call digest", f"{said.digest} (of tool, supplier, folder and arguments)" if said.digest else ""
         if asked is not None:
             yield "asked", moments.told(asked.ts, exactly=True)
         if answer is None:

@@ -12,7 +12,6 @@ from pi_intent.ledger.audit import WORDS, Audit, Numbers, Soundness
 from pi_intent.past import last_word
 from pi_intent.render.asked import STYLES, reasons_text
 from pi_intent.render.audit_words import (
-    MOST_ROWS,
     NOT_PROVEN,
     TITLES,
     Told,
@@ -84,11 +83,9 @@ def _summary(numbers: Numbers, width: int) -> Iterator[Line]:
         yield _line(f"  {said}")
     for what, table in tables(numbers):
         yield _line(f"  {f'By {what}'.ljust(name_width)}    asked  approved  denied  waiting", "dim")
-        for name, each in [*table.items()][:MOST_ROWS]:
+        for name, each in table.items():
             figures = f"{each.asked:7,}{each.approved:10,}{each.denied:8,}{each.waiting:9,}"
             yield _line(f"    {_padded(name, name_width)}{figures}")
-        if len(table) > MOST_ROWS:
-            yield _line(f"    and {len(table) - MOST_ROWS:,} more", "dim")
 
 
 def _asked(call: Told, moments: Moments) -> Iterator[Line]:
@@ -101,7 +98,7 @@ def _asked(call: Told, moments: Moments) -> Iterator[Line]:
         yield _line(f'note to the agent: "{note}"', style, lead="")
     yield _line(call.when, "dim", lead="")
     if call.digest:
-        yield _line(f"digest {printable(call.digest, width=60)}", "dim", lead="")
+        yield _line(f"call digest {printable(call.digest, width=60)}", "dim", lead="")
     if call.surprises:
         yield _line(f"and yet: {call.came}", "bold red", lead="")
     elif call.came:

@@ -11,7 +11,6 @@ from pi_intent.labels.printable import escape_markdown, printable
 from pi_intent.ledger.audit import WORDS, Audit, Numbers
 from pi_intent.render.audit import LISTED
 from pi_intent.render.audit_words import (
-    MOST_ROWS,
     NOT_PROVEN,
     TITLES,
     Told,
@@ -76,10 +75,8 @@ def _summary(numbers: Numbers, moments: Moments) -> Iterator[str]:
         yield ""
         yield f"| {what} | asked | approved | denied | waiting |"
         yield "|---|---:|---:|---:|---:|"
-        for name, each in [*table.items()][:MOST_ROWS]:
+        for name, each in table.items():
             yield f"| {_text(name)} | {each.asked:,} | {each.approved:,} | {each.denied:,} | {each.waiting:,} |"
-        if len(table) > MOST_ROWS:
-            yield f"| and {len(table) - MOST_ROWS:,} more | | | | |"
 
 
 def _asked(call: Told) -> Iterator[str]:
@@ -93,7 +90,7 @@ def _asked(call: Told) -> Iterator[str]:
         yield f"  - **and yet: {_text(call.came or '')}**"
     elif call.came:
         yield f"  - what came of it: {_text(call.came)}"
-    digest = f", digest {_code(call.digest)}" if call.digest else ""
+    digest = f", call digest {_code(call.digest)}" if call.digest else ""
     yield f"  - call {_code(call.call.id)}{digest}"
     yield f"  - {_said(call)}"
 

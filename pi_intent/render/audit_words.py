@@ -23,7 +23,6 @@ TITLES: dict[LastWord, str] = {
     "denied": "Denied",
     "approved": "Approved, and what came of it",
 }
-MOST_ROWS = 8
 
 NOT_PROVEN = (
     '"A person" means that somebody answered in the agent\'s own dialog, "the application" that a program around the '

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 from pi_intent.cards import DiffCard, GenericCard, TerminalCard, call_card, card_to_json
-from pi_intent.labels.literal import literal_lines, spelled_out, whole_pieces
-from pi_intent.labels.printable import printable, printable_block
+from pi_intent.labels.literal import literal_lines, whole_line, whole_pieces
+from pi_intent.labels.printable import printable
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.record import stated_and_true_hash
@@ -50,8 +50,6 @@ def call_lines(
     if begun is not None:
         yield from _section("What was to run")
         yield from _card(begun.tool, begun.args)
-        if begun.args_digest is not None:
-            yield from _fact("digest", f"{begun.args_digest} (of the literal arguments)")
     if call.decisions:
         yield from _section("What was asked about it")
         yield from _asked(call, moments)
@@ -79,7 +77,11 @@ def _section(title: str) -> Iterator[Line]:
 
 
 def _fact(name: str, text: str) -> Iterator[Line]:
-    shown = printable(text, width=_WHOLE)
+    yield from _shown_fact(name, printable(text, width=_WHOLE))
+
+
+def _shown_fact(name: str, shown: str) -> Iterator[Line]:
+    """Draw a fact whose text is made safe."""
     if shown:
         yield Line(((f"  {name.ljust(_NAMES)}", "dim"), (shown, "")), lead=None, hang=_NAMES + 2)
 
@@ -98,6 +100,7 @@ def _about(begun: CallEntry, moments: Moments) -> Iterator[Line]:
         ],
         "held to": f"{begun.policy}, profile {begun.profile}",
         "flags": ", ".join(begun.flags),
+        "args digest": "" if begun.args_digest is None else f"{begun.args_digest} (of the arguments alone)",
         "host's id": begun.tool_call_id,
         "commit": begun.head or "",
     }
@@ -136,7 +139,8 @@ def _asked(call: LedgerCall, moments: Moments) -> Iterator[Line]:
     for name, text in asked_facts(call, moments):
         if name != "|":
             shown = 0
-            yield from _fact(name, text)
+            said = printable(text, width=_WHOLE) if name == "note" else whole_line(text, width=_WHOLE)
+            yield from _shown_fact(name, said)
             continue
         if not shown:
             yield Line((("  on the screen", "dim"),), lead=None)
@@ -179,8 +183,8 @@ def _literal(mark: str, text: str) -> Iterator[Line]:
 
 
 def _block(mark: str, text: str, style: str) -> Iterator[Line]:
-    for line in printable_block(text, width=_CARD_WIDTH, max_lines=_CARD_LINES) if text else ():
-        yield Line(((f"  {mark}{spelled_out(line)}", style),), lead=None)
+    for line in literal_lines(text, width=_CARD_WIDTH, max_lines=_CARD_LINES) if text else ():
+        yield Line(((f"  {mark}{line}", style),), lead=None)
 
 
 def _hash_of(raw: bytes) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pi_intent.gates.question import Question
 from pi_intent.gates.rules import Reason
 from pi_intent.hunks import changes
-from pi_intent.labels.literal import spelled_out, whole_pieces
+from pi_intent.labels.literal import at_words, whole_line, whole_pieces
 from pi_intent.labels.printable import printable
 from pi_intent.types import JSONObject, JSONValue
 
@@ -66,7 +66,7 @@ def _action(question: Question, width: int) -> Iterator[str]:
     yield from _drawn(question, width)
     if question.misfit is not None:
         yield from _ours("The tool may refuse it:", width)
-        yield from _quoted(spelled_out(question.misfit), width)
+        yield from _quoted(question.misfit, width)
 
 
 def _name(name: str) -> str:
@@ -166,20 +166,20 @@ def _asked_because(question: Question, width: int) -> Iterator[str]:
 
 def reason_text(reason: Reason) -> str:
     """Return a reason as one line, with the literal piece of the call that gave it."""
-    piece = printable(spelled_out(reason.text), width=_MOST_PIECE)
-    rule = printable(spelled_out(reason.rule), width=_MOST_PIECE)
+    piece = whole_line(reason.text, width=_MOST_PIECE)
+    rule = whole_line(reason.rule, width=_MOST_PIECE)
     return f"{rule}: {piece}" if piece else rule
 
 
 def _said(question: Question, width: int) -> Iterator[str]:
     if question.intent is not None:
         yield from _ours("The agent says, unverified:", width)
-        yield from _quoted(question.intent, width)
+        yield from _quoted(printable(question.intent, width=_MOST_SAID), width)
     elif question.shows_words:
         yield from _ours("The agent does not say what it is for.", width)
     if question.rationale is not None:
         yield "and points at:"
-        yield from _quoted(question.rationale, width)
+        yield from _quoted(printable(question.rationale, width=_MOST_SAID), width)
 
 
 def _pack(question: Question, width: int) -> Iterator[str]:
@@ -203,15 +203,15 @@ def _part(title: str, items: Iterable[str], width: int) -> Iterator[str]:
     for number, item in enumerate(items):
         if number == 0:
             yield from _ours(title, width)
-        yield from _quoted(spelled_out(item), width)
+        yield from _quoted(item, width)
 
 
 def _ours(text: str, width: int) -> Iterator[str]:
-    return iter(_at_words(text, width))
+    return iter(at_words(text, width))
 
 
 def _quoted(text: str, width: int) -> Iterator[str]:
-    for number, piece in enumerate(_at_words(printable(text, width=_MOST_SAID), width - 2) or [""]):
+    for number, piece in enumerate(at_words(whole_line(text, width=_MOST_SAID), width - 2) or [""]):
         yield f"{_GOES_ON if number else '> '}{piece}"
 
 
@@ -219,18 +219,3 @@ def _folded(mark: str, line: str, width: int) -> Iterator[str]:
     """Draw one whole line, folded where it is too long for the screen."""
     for number, piece in enumerate(whole_pieces(line, width=width - 2)):
         yield f"{_GOES_ON if number else mark}{piece}"
-
-
-def _at_words(text: str, width: int) -> list[str]:
-    """Part a printable line between words where that goes; the pieces put together are the line again."""
-    from rich.cells import cell_len, chop_cells
-
-    pieces = [""]
-    for word in re.findall(r"\S*\s*", text):
-        if cell_len(pieces[-1] + word) <= width:
-            pieces[-1] += word
-        elif cell_len(word) <= width:
-            pieces.append(word)
-        else:
-            pieces += chop_cells(word, width)
-    return [piece for piece in pieces if piece]

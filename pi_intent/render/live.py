@@ -58,8 +58,12 @@ def _call_line(label: CallLabel, tail: str, width: int, spinner: str) -> str:
     mark = spinner if label.status is None else MARKS[label.status]
     came = label.facts or ("" if label.status in (None, "ok") else label.status)
     after = printable(tail + (f" · {came}" if came else ""), width=max(1, width * 2 // 3))
-    said = label.text or f"{label.tool_name} {literal(label.target or '', width=width)}"
-    return f"{mark} {printable(said, width=max(1, width - 3 - len(after)))} {after}".rstrip()
+    room = max(1, width - 3 - len(after))
+    if label.text:
+        said = printable(label.text, width=room)
+    else:
+        said = literal(f"{label.tool_name} {label.target}" if label.target else label.tool_name, width=room)
+    return f"{mark} {said} {after}".rstrip()
 
 
 def full_text(board: LabelBoard) -> str:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
 from pi_intent.contract.rows import target_argument
-from pi_intent.labels.literal import literal
+from pi_intent.labels.literal import at_words, literal
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.calls import UNKNOWN, LedgerCall
 from pi_intent.ledger.entries import CallEntry
@@ -252,7 +252,10 @@ def folded(console: Console, lines: Iterable[Line]) -> Iterator[Text]:
 
 
 def hung(console: Console, text: Text, room: int, hang: int) -> Iterator[Text]:
-    """Yield a text in lines of so many columns, broken at words; all but the first stand `hang` further in."""
+    """Yield a text in lines of so many columns, broken at words; all but the first stand `hang` further in.
+
+    No space goes but those at the end of a line, where at most the one between two words stands.
+    """
     from rich.text import Text
 
     if text.cell_len <= room:
@@ -260,10 +263,11 @@ def hung(console: Console, text: Text, room: int, hang: int) -> Iterator[Text]:
         yield text
         return
     hang = max(0, min(hang, room - _LEAST))
-    first, *more = text.wrap(console, room)
-    if hang:
-        rest = text[len(first.plain) :]
-        more = [*rest[len(rest.plain) - len(rest.plain.lstrip(" ")) :].wrap(console, room - hang)]
-    for piece in (first, *(Text(" " * hang).append_text(piece) for piece in more)):
-        piece.rstrip()
-        yield piece
+    first, *_ = at_words(text.plain, room)
+    stops = [len(first)]
+    for more in at_words(text.plain[len(first) :], room - hang):
+        stops.append(stops[-1] + len(more))
+    for number, piece in enumerate(text.divide(stops[:-1])):
+        shown = Text(" " * hang).append_text(piece) if number else piece
+        shown.rstrip()
+        yield shown

@@ -42,10 +42,15 @@ class Session:
         return self.now
 
     def call(
-        self, call_id: str, *decisions: dict[str, Any], status: Status | None = "ok", intent: str = "Tidy up"
+        self,
+        call_id: str,
+        *decisions: dict[str, Any],
+        status: Status | None = "ok",
+        intent: str = "Tidy up",
+        command: str = "rm -rf build",
     ) -> None:
         ids: dict[str, Any] = {"call_id": call_id.ljust(26, "0"), "session_id": "s-1", "group_id": call_id}
-        start = a_start(**ids, seq=1, args={"command": "rm -rf build"}, intent=intent)
+        start = a_start(**ids, seq=1, args={"command": command}, intent=intent)
         self.journal.opened(start, CallContext(turn=1, policy="require", profile="lean", bytes_in=1))
         for said in decisions:
             self.journal.decided(a_question(ids["call_id"], **{"reasons": REASONS, "digest": DIGEST} | said))
@@ -91,7 +96,7 @@ def test_log_tells_it_in_one_line_under_the_action(told: None) -> None:
     assert asked_lines() == [
         f"{because} · approved once by a person",
         f"{because} · approved: a person approved this exact call before",
-        f'{because} · denied: "Not on a Friday"',
+        f'{because} · denied by a person: "Not on a Friday"',
         f"{because} · nobody to ask",
         f"{because} · waits for an answer",
         f"{because} · no answer: the process ended",
@@ -160,7 +165,7 @@ def test_show_tells_all_of_it_after_the_literal_action(told: None) -> None:
     assert section(lines, "What was asked about it") == [
         "  asked because tier exec",
         "                deletes (rm -rf build)",
-        f"  digest        {DIGEST}",
+        f"  call digest   {DIGEST} (of tool, supplier, folder and arguments)",
         "  asked         Thu 2030-01-31 12:00:05.000 UTC",
         "  decided       Thu 2030-01-31 12:00:06.000",
         "                approved once by a person, after 1.0 s",
@@ -264,3 +269,26 @@ def test_stats_says_nothing_of_it_where_nobody_was_asked(project: Path) -> None:
     session.journal.close()
     assert "asked:" not in run("stats").stdout
     assert json.loads(run("stats", "--json").stdout)["check_ins"]["calls"] == {"n": 0, "of": 1}
+
+
+def test_two_commands_that_differ_in_their_spaces_are_told_apart(project: Path) -> None:
+    session = Session(project)
+    for number, command in enumerate(('rm "a b"', 'rm "a  b"', 'rm "a\tb" ', f"rm {'x' * 60}  y   z")):
+        session.call(
+            f"N{number}", {"reasons": (f"deletes: {command}",), "approved": True, "by": "grant"}, command=command
+        )
+    session.journal.close()
+    shown = ['rm "a b"', 'rm "a  b"', 'rm "a\\tb"\\x20', f"rm {'x' * 60}  y   z"]
+    lines = [line[10:] for line in run("log", "--no-notes").stdout.splitlines()]
+    assert [line for line in lines if line.startswith("bash")] == [f"bash $ {command}" for command in shown]
+    assert re.findall(r"deletes \((.*)\) ·", "\n".join(lines)) == shown
+    for number, command in enumerate(shown):
+        told = run("show", f"N{number}".ljust(26, "0")).stdout.splitlines()
+        assert told[told.index("What was to run") + 1] == f"  $ {command}"
+        assert f"  asked because deletes ({command})" in told
+    for looked_for, found in (('"a b"', "N0"), ('"a  b"', "N1"), (r"x {2}y {3}z$", "N3")):
+        calls = json.loads(run("log", "--grep", looked_for, "--json").stdout)["calls"]
+        assert [call["id"].rstrip("0") or "N0" for call in calls] == [found.rstrip("0") or "N0"]
+    # Where a line is broken at several spaces, they stand where they show.
+    told = on_a_terminal("show", "N3".ljust(26, "0"), PAGER="cat", COLUMNS="66", NO_COLOR="1")
+    assert f"  $ rm\n    {'x' * 60}\n      y   z\n" in re.sub(r"\x1b\[[0-9;]*m|\r", "", told)

@@ -331,3 +331,36 @@ def test_a_call_whose_beginning_is_missing_is_counted_and_shown(told: None, proj
     assert found["summary"]["asked"] == {"calls": 8, "waiting": 1, "denied": 3, "approved": 4}
     assert "the record of its beginning is missing" in audit().stdout
     assert "without a record of their beginning" in audit().stdout
+
+
+def test_two_commands_that_differ_in_their_spaces_are_told_apart(project: Path) -> None:
+    session = Session(project)
+    commands_run = ('rm "a b"', 'rm "a  b"', "  rm -rf  build ", "rm `a  b`")
+    for number, command in enumerate(commands_run):
+        session.call(f"N{number}", YES | {"reasons": (f"deletes: {command}",)}, args={"command": command})
+    session.call("RAN", YES, ran_args={"command": 'rm "c  d"'})
+    session.journal.close()
+    shown = ['rm "a b"', 'rm "a  b"', "  rm -rf  build\\x20", "rm `a  b`"]
+    lines = audit().stdout.splitlines()
+    assert [line[15:] for line in lines if re.match(r"[\d:]{8}  bash ", line)][:4] == shown
+    assert [line.partition("deletes ")[2] for line in lines if "of deletes (" in line] == [
+        f"({one})" for one in shown
+    ]
+    assert any(line.endswith('ran as: rm "c  d"') for line in lines)
+    tokens = MarkdownIt("gfm-like", {"linkify": False, "html": True}).parse(audit("--md").stdout)
+    code = [child.content for token in tokens for child in token.children or () if child.type == "code_inline"]
+    assert [code.count(command) for command in shown] == [2, 2, 2, 2]
+    assert code.count('rm "c  d"') == 1
+
+
+def test_every_rule_has_its_row(project: Path) -> None:
+    session = Session(project)
+    rules = [f"rule {number:02}" for number in range(12)]
+    for number, rule in enumerate(rules):
+        session.call(f"N{number:02}", YES | {"reasons": (rule,)})
+    session.journal.close()
+    text, markdown = audit().stdout, audit("--md").stdout
+    for rule in rules:
+        assert re.search(rf"^ +{rule} +1 +1 +0 +0$", text, re.MULTILINE)
+        assert f"| {rule} | 1 | 1 | 0 | 0 |" in markdown
+    assert "more" not in text.partition("Approved,")[0]

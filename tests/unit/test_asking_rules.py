@@ -63,10 +63,10 @@ def command(text: str) -> JSONObject:
         ("network", command("rm -rf b"), []),
         ("dangers", command("ls"), []),
         ("dangers", command("sudo id; rm b"), [("privileges", "sudo id"), ("deletes", "rm b")]),
-        ("dangers", {"path": "/etc/passwd", "content": "x"}, [("outside", "/etc/passwd")]),
+        ("dangers", {"path": "/etc/passwd", "content": "x"}, [("outside_project", "/etc/passwd")]),
         ("dangers", {"path": "src/a.py", "content": "x"}, []),
-        ("outside_project", {"file_path": "../b"}, [("outside", "../b")]),
-        ("outside_project", command("touch /etc/x"), [("outside", "touch /etc/x")]),
+        ("outside_project", {"file_path": "../b"}, [("outside_project", "../b")]),
+        ("outside_project", command("touch /etc/x"), [("outside_project", "touch /etc/x")]),
         ("outside_project", command("cat /etc/x"), []),
         ("outside", {"path": "~/.ssh/id"}, [("outside", "~/.ssh/id")]),
         ("unclear", command("ls"), []),
@@ -75,7 +75,15 @@ def command(text: str) -> JSONObject:
         ("deletes", {"cmd": "rm a"}, [("deletes", "rm a")]),
         ("deletes", {"script": "rm a"}, [("deletes", "rm a")]),
         ("deletes", {"text": "rm a"}, []),
-        ("deletes", {"command": ["rm", "a"]}, []),
+        # What is no text nobody here reads, so it is asked about.
+        ("deletes", {"command": ["rm", "a"]}, [("unclear", "['rm', 'a']")]),
+        ("dangers", {"command": "git", "args": ["push", "--force"]}, [("unclear", "git")]),
+        ("dangers", {"input": {"cmd": "rm -rf ~"}}, [("unclear", "rm -rf ~")]),
+        ("dangers", {"Command_Line": "rm a"}, [("unclear", "rm a")]),
+        (Match(runs="rm"), {"command": ["rm", "a"]}, [("runs = rm", "['rm', 'a']")]),
+        ("outside", {"paths": ["src/a", "/etc/passwd"]}, [("outside", "/etc/passwd")]),
+        ("outside", {"path": "file:///etc/passwd"}, [("outside", "/etc/passwd")]),
+        ("outside", {"relative_path": "../../x"}, [("outside", "../../x")]),
     ],
 )  # fmt: skip
 def test_a_rule_finds_the_literal_piece_that_tells(rule: Any, arguments: JSONObject, found: list[tuple[str, str]]):
@@ -89,7 +97,7 @@ def test_only_reading_inside_or_outside_the_project_is_no_danger():
     assert reasons("outside_project", path, tool="read") == []
     assert reasons("outside", path, tool="read") == [("outside", "/etc/passwd")]
     # Of a tool that only has the name of one, nothing is known.
-    assert reasons("dangers", path, tool="read", source="server") == [("outside", "/etc/passwd")]
+    assert reasons("dangers", path, tool="read", source="server") == [("outside_project", "/etc/passwd")]
 
 
 def test_a_link_out_of_the_project_is_followed(tmp_path: Path):

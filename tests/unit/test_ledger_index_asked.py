@@ -96,7 +96,7 @@ def told(tmp_path: Path) -> Path:
         ({"grep": r"\(THREE\)"}, "A"),
         ({"grep": "übung"}, "BD"),
         ({"grep": "ü[B]ung"}, "BD"),
-        ({"grep": "pytest -q ⏎ x"}, "BD"),
+        ({"grep": "pytest -q ⏎  x"}, "BD"),
         ({"grep": "^verify"}, "BD"),
         ({"grep": r"\Averify"}, "BD"),
         ({"grep": "exit 1$"}, "B"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from pi_intent.characters import UNSEEN_RANGES
-from pi_intent.labels.literal import literal, literal_lines, spelled, spelled_out, whole_pieces
+from pi_intent.labels.literal import at_words, literal, literal_lines, spelled, spelled_out, whole_line, whole_pieces
 
 
 @pytest.mark.parametrize(
@@ -18,9 +18,14 @@ from pi_intent.labels.literal import literal, literal_lines, spelled, spelled_ou
         ("echo \x1b]0; ; rm -rf ~ \x07", "echo \\x1b]0; ; rm -rf ~ \\x07"),
         ("rm \u202ecod.exe", "rm \\u202ecod.exe"),
         ("cat a\u200bb", "cat a\\u200bb"),
-        ("ls\n\n rm x", "ls ⏎ rm x"),
+        ("ls\n\n rm x", "ls ⏎  ⏎  rm x"),
+        ("\n \n  rm x\n\n", "  rm x"),
+        ('rm "a  b"', 'rm "a  b"'),
+        ("rm -rf  build ", "rm -rf  build\\x20"),
+        ("rm a\tb\xa0\r\nc", "rm a\\tb\\xa0\\r ⏎ c"),
+        ("  ", " \\x20"),
         ("[@click=app.quit]x[/]", "[@click=app.quit]x[/]"),
-        ("\ud83d", "\ufffd"),
+        ("\ud83d", "\\ud83d"),
         ("\x00", "\\x00"),
         ("", ""),
     ],
@@ -37,6 +42,10 @@ def test_a_line_of_a_file_stays_as_it_is_to_the_space():
 def test_many_lines_are_bounded_and_that_is_said():
     assert literal_lines("\n".join("abcdef"), max_lines=4) == ["a", "b", "c", "d", "… and more"]
     assert literal_lines("", max_lines=4) == [""]
+    assert literal_lines("\n\n") == [""]
+    assert literal_lines("\n" * 1_000_000 + " a\n\nb\n") == [" a", "", "b"]
+    assert literal("x  " * 100, width=6) == "x  x…"
+    assert literal("x" * 6, width=6) == "x" * 6
     assert literal_lines("x" * 100_000, width=10, max_lines=2) == ["x" * 10, "x" * 10, "… and more"]
 
 
@@ -45,7 +54,7 @@ def test_a_long_line_is_folded_so_that_its_end_shows():
     assert literal_lines("検索中" * 4, width=10) == ["検索中検索", "中検索中検", "索中"]
 
 
-@given(st.text() | st.text(alphabet="a \n\t\r\x1b\x9b\u202e\u2028\ud800", min_size=1), st.integers(1, 40))
+@given(st.text() | st.text(alphabet="a \n\t\r\x1b\x9b\u202e\u2028\ud800", min_size=1), st.integers(2, 40))
 def test_no_text_brings_a_control_or_a_line_break_to_the_screen(text, width):
     for line in (literal(text, width=width), *literal_lines(text, width=width, max_lines=3)[:3]):
         assert cell_len(line) <= width
@@ -62,7 +71,7 @@ def test_no_text_brings_a_control_or_a_line_break_to_the_screen(text, width):
     [
         ("", [""]),
         ("ls  -la", ["ls  -la"]),
-        ("a b c d e f", ["a b c d e ", "f"]),
+        ("a b c d e f", ["a b c d e", " f"]),
         ("\t\tif  x:", ["        if", "  x:"]),
         ("a\tb", ["a\\tb"]),
         ("rm x ", ["rm x\\x20"]),
@@ -111,3 +120,24 @@ def test_a_line_that_is_folded_is_whole_and_moves_nothing(line, width):
     assert not any(first <= ord(char) <= last for char in drawn for first, last in UNSEEN_RANGES)
     assert not any(char.isspace() and char != " " for char in drawn)
     assert not any(0xD800 <= ord(char) <= 0xDFFF for char in drawn)
+
+
+@given(ODD, st.integers(200, 400))
+def test_a_line_in_one_line_is_whole_where_it_fits(line, width):
+    drawn = whole_line(line, width=width)
+    assert cell_len(drawn) <= width
+    assert is_whole(line, drawn) or drawn.endswith("…")
+    assert cell_len(literal(line, width=width)) <= width
+
+
+@given(st.text(alphabet="ab  検", max_size=200), st.integers(4, 40))
+def test_a_line_that_is_parted_at_words_keeps_every_space_in_sight(line, width):
+    pieces = at_words(line, width)
+    assert "".join(pieces) == line
+    assert all(cell_len(piece.rstrip(" ")) <= width for piece in pieces)
+
+
+def test_spaces_at_the_end_of_a_line_go_to_the_next_where_there_are_several():
+    assert at_words("rm one two", 7) == ["rm one ", "two"]
+    assert at_words("rm one  two", 7) == ["rm one", "  two"]
+    assert whole_pieces("rm one  two", width=7) == ["rm one", "  two"]

@@ -72,9 +72,8 @@ def session_row(entry: SessionEntry, place: tuple[int, int]) -> Row:
 def call_texts(entry: CallEntry) -> str:
     """Return what is searched of a call: three lines, as `log` shows them."""
     target = target_argument(entry.tool, entry.args)
-    # Nothing to spell out is by far the most common.
-    aim = target if not isinstance(target, str) or _is_plain(target) else literal(target, width=_UNCUT)
-    return f"{_shown(entry.intent)}\n{_shown(entry.rationale)}\n{aim if isinstance(aim, str) else ''}\n"
+    aim = _literal(target) if isinstance(target, str) else ""
+    return f"{_shown(entry.intent)}\n{_shown(entry.rationale)}\n{aim}\n"
 
 
 def done_texts(entry: DoneEntry) -> str:
@@ -92,6 +91,12 @@ def aimed_at(args: JSONObject) -> str | None:
 
 def _shown(text: str | None) -> str:
     return "" if text is None else text if _is_plain(text) else printable(text, width=_UNCUT)
+
+
+def _literal(text: str) -> str:
+    # Nothing to spell out is by far the most common.
+    plain = text.isascii() and text.isprintable() and not text.endswith(" ")
+    return text if plain else literal(text, width=_UNCUT)
 
 
 def _is_plain(text: str) -> bool:

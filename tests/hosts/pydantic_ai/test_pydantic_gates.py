@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ class Told:
 
         stop = pi_intent.subscribe(self.events)
         try:
-            result = agent.run_sync("go")
+            result = asyncio.run(agent.run("go"))
         finally:
             stop()
         self.results = [

@@ -10,6 +10,8 @@ from canaries import SHAPES, bare, leaks
 from tau_desk import Desk, calls, says
 from tau_screen import actions, answer, running, screen, settle, start, type_in
 
+from pi_intent.hosts.tau.rows import call_row
+
 HOSTILE = "\x1b]0;owned\x07 [@click=app.quit]here[/]"
 
 
@@ -107,7 +109,7 @@ async def test_the_person_can_look_at_what_was_asked_and_decided(desk: Desk):
             "tier exec · approved by a person",
             "touch other # \\x1b]0;owned\\x07 [@click=app.quit]here[/]",
             "true",
-            'tier exec · denied: "Not on a [bold]Friday"',
+            'tier exec · denied by a person: "Not on a [bold]Friday"',
         ]
         assert not [action for action in actions(app) if "quit" in str(action)]
         assert "Make a mark" not in "\n".join(lines[at:])
@@ -132,3 +134,15 @@ async def test_without_anything_that_asks_it_says_how_to_be_asked(desk: Desk, mo
     assert session.handle_command("/intent checkins").message == (
         "nobody was asked about a call in this session; docs/settings.md says how to be asked"
     )
+
+
+async def test_spaces_stay_in_what_was_decided_and_in_the_row_of_a_call(desk: Desk):
+    run = {"intent": "Make a mark", "command": "touch  'a  b' "}
+    session = await desk.session([calls(("bash", run)), says("done")])
+    await session.emit_pending_session_start()
+    async for _ in session.prompt("go"):
+        pass
+    lines = session.handle_command("/intent checkins").message.splitlines()
+    assert lines == ["touch  'a  b'\\x20", "  tier exec · nobody to ask"]
+    assert call_row("bash", run) == "→ Make a mark\n  $ touch  'a  b'\\x20"
+    assert call_row("read", {"path": "a  b\t"}) == "→ read a  b\\t"
