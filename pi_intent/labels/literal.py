@@ -112,18 +112,19 @@ def _fitting(text: str, start: int, width: int) -> int:
     return len(text)
 
 
-def at_words(text: str, width: int) -> list[str]:
+def at_words(text: str, width: int, *, trimmed: bool = False) -> list[str]:
     """Part a safe line between words where that goes; the pieces put together are the line again.
 
     One space at the end of a piece is that between two words; more than one stand on the next piece, where they show.
+    It may stand beyond the width where pieces are going to be `trimmed`.
     """
     from rich.cells import cell_len, chop_cells
 
     pieces = [""]
     for word in re.findall(r"(?: {2,})?[^ ]+(?: (?! ))?| +", text):
-        if cell_len(pieces[-1]) + cell_len(word.rstrip(" ")) <= width:
+        if cell_len(pieces[-1]) + (wide := cell_len(word.rstrip(" ") if trimmed else word)) <= width:
             pieces[-1] += word
-        elif cell_len(word.rstrip(" ")) <= width:
+        elif wide <= width:
             pieces.append(word)
         else:
             pieces += chop_cells(word, width)

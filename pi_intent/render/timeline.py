@@ -263,9 +263,9 @@ def hung(console: Console, text: Text, room: int, hang: int) -> Iterator[Text]:
         yield text
         return
     hang = max(0, min(hang, room - _LEAST))
-    first, *_ = at_words(text.plain, room)
+    first, *_ = at_words(text.plain, room, trimmed=True)
     stops = [len(first)]
-    for more in at_words(text.plain[len(first) :], room - hang):
+    for more in at_words(text.plain[len(first) :], room - hang, trimmed=True):
         stops.append(stops[-1] + len(more))
     for number, piece in enumerate(text.divide(stops[:-1])):
         shown = Text(" " * hang).append_text(piece) if number else piece

@@ -16,7 +16,9 @@ from pi_intent.gates.check_in import MOST_QUESTIONS, MOST_SHOWN
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.question import Answer, AskingStopped, Question
 from pi_intent.gates.rules import Reason
+from pi_intent.gates.situation import Situation
 from pi_intent.gates.tiers import Tiered
+from pi_intent.render.check_in import question_lines, reason_text
 
 ALWAYS = Gated(rules=("always",))
 RM = {"command": "rm -rf build", "intent": "Clean"}
@@ -448,3 +450,9 @@ async def test_what_is_decided_can_be_listed(desk: GateDesk):
         ("rm -rf build", True, "person", None),
         ("read a", False, "person", "no"),
     ]
+
+
+def test_a_reason_keeps_the_spaces_of_the_piece_it_found():
+    assert reason_text(Reason("deletes", "rm -rf  build\n x ")) == "deletes: rm -rf  build\\n x\\x20"
+    question = Question("x", Situation("bash", None, "/p", "/p", "tau", "s"), {}, (Reason("r", "rm  'a   b'"),), "")
+    assert "> r: rm  'a   b'" in question_lines(question, width=80)
