@@ -9,6 +9,7 @@ from pi_intent.contract.texts import ModelTexts
 from pi_intent.gates.artifacts import Artifact, stated_artifact
 from pi_intent.gates.ceiling import leaking, too_large, withheld
 from pi_intent.hosts.mcp import wire
+from pi_intent.hosts.mcp.answers import INTERNAL_ERROR, error_answer
 from pi_intent.hosts.mcp.results import settlement_of
 from pi_intent.hosts.mcp.wire import Cut
 from pi_intent.protocols import Settlement
@@ -22,6 +23,8 @@ class Session(Protocol):
     """What the bounds know of the session."""
 
     def holds_given(self, text: str) -> bool: ...
+
+    def tell_once(self, message: str) -> None: ...
 
     def store(self, artifact: Artifact, tool_name: str) -> None: ...
 
@@ -66,6 +69,28 @@ class Bounds:
         instead = _error(told, message["error"]) if kind == "error" else _result(told, message["result"])
         return Bounded([Cut(begin, end, instead)], withheld(settlement_of(message), size, told))
 
+    def clean(self, line: bytes) -> tuple[bytes | None, bytes | None]:
+        """Return what the client gets of any line of the server's, and what the server gets for it; None for nothing.
+
+        A line that holds what only the server may have goes nowhere: an answer becomes an error, so that nobody waits
+        for it, and so does a request of the server's.
+        """
+        if not self._session.holds_given(line.decode("utf-8", "replace")):
+            return line, None
+        self._session.tell_once("the server said a credential that it was given, and that was not passed on")
+        why = leaking(self._texts, "the server")
+        to_client: list[str] = []
+        to_server: list[str] = []
+        try:
+            message = wire.read_line(line, lenient=True)[1]
+        except wire.Unreadable:
+            message = None
+        for part in message if isinstance(message, list) else [message]:
+            if isinstance(part, dict) and "id" in part:
+                told = error_answer(wire.dumped(part["id"]), INTERNAL_ERROR, why)
+                (to_server if "method" in part else to_client).append(told)
+        return _lines(to_client), _lines(to_server)
+
     def unreadable(self, line: bytes, tool_name: str) -> Told | None:
         """Look at an answer that cannot be read; None where it goes on as it came."""
         chosen = self._settings_for(tool_name)
@@ -85,6 +110,10 @@ class Bounds:
         artifact = stated_artifact({"artifact": meta.get(ARTIFACT)}) if isinstance(meta, Mapping) else None
         if artifact is not None and artifact.kind in chosen.stores:
             self._session.store(artifact, tool_name)
+
+
+def _lines(answers: list[str]) -> bytes | None:
+    return "".join(f"{answer}\n" for answer in answers).encode() or None
 
 
 def _result(told: str, result: object) -> str:

@@ -81,6 +81,7 @@ class Proxy:
         self._tell = tell
         self._on_hello: Callable[[str | None], None] | None = on_hello
         self._holding = holding
+        self._bounds = bounds
         self._requests = Requests()
         self._ends = Ends()
         self._unlisted = Unlisted(tools=tools, requests=self._requests, send=to_server, own_id=own_id, clock=clock)
@@ -135,6 +136,10 @@ class Proxy:
                 passed, afterwards = self._replies.glance_at(line)
             except Exception as error:  # a boundary: a fault of ours must not lose what the server says
                 self._tell(f"a message of the server was not looked at, by a fault of ours ({_named(error)})")
+        if passed is not None and self._bounds is not None:
+            passed, back = self._bounds.clean(passed)
+            if back is not None:
+                self._to_server(back)
         if passed is not None:
             self._to_client(passed)
         for act in afterwards:  # the client need not wait for it

@@ -29,7 +29,7 @@ def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 TOOLS = [
     {"name": name, "inputSchema": {"type": "object", "properties": {"page": {"type": "string"}}}}
-    for name in ("length", "own", "much", "fetch", "keep", "net")
+    for name in ("length", "own", "much", "fetch", "keep", "net", "chatty")
 ]
 
 
@@ -41,7 +41,17 @@ def main() -> None:
                 result: Any = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {}}
             case "tools/list":
                 result = {"tools": TOOLS}
+            case "resources/read":
+                result = {"contents": [{"uri": "x", "text": f"it is {os.environ.get('MINE', '')}"}]}
             case "tools/call":
+                if message["params"]["name"] == "chatty":
+                    said = {"progressToken": 1, "message": f"using {os.environ.get('MINE', '')}"}
+                    for line in (
+                        {"method": "notifications/progress", "params": said},
+                        {"method": "sampling/createMessage", "id": "s1", "params": said},
+                        {"method": "notifications/progress", "params": {"progressToken": 1, "message": "half"}},
+                    ):
+                        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **line}) + "\n")
                 result = called(message["params"]["name"], message["params"].get("arguments", {}))
             case _:
                 continue

@@ -66,7 +66,7 @@ class Talk:
         self.ask("initialize", protocolVersion="2025-06-18", capabilities={})
         self.ask("tools/list")
 
-    def ask(self, method: str, **params: Any) -> Any:
+    def ask(self, method: str, *, raw: bool = False, **params: Any) -> Any:
         message = {"jsonrpc": "2.0", "id": method, "method": method, "params": params}
         assert self.process.stdin is not None
         assert self.process.stdout is not None
@@ -74,7 +74,7 @@ class Talk:
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         self.seen += line
-        return json.loads(line)["result"]
+        return json.loads(line) if raw else json.loads(line)["result"]
 
     def call(self, name: str, **arguments: Any) -> tuple[str, bool]:
         result = self.ask("tools/call", name=name, arguments={"intent": f"Try {name}", **arguments})
@@ -118,6 +118,19 @@ def test_the_server_gets_what_it_needs_and_nobody_sees_it(talk: Talk):
     talk.end()
     assert CANARY not in talk.everything()
     assert statuses(talk) == [("length", "ok", ()), ("own", "ok", ("withheld",))]
+
+
+def test_what_the_server_says_beside_results_is_held_to_the_same(talk: Talk):
+    talk.start()
+    message = talk.ask("tools/call", raw=True, name="chatty", arguments={"intent": "Talk"})
+    assert message["params"]["message"] == "half"  # two lines before it went nowhere
+    assert talk.process.stdout is not None
+    talk.seen += (answer := talk.process.stdout.readline())
+    assert "result" in json.loads(answer)
+    error = talk.ask("resources/read", raw=True, uri="x")["error"]
+    assert "holds a credential" in error["message"]
+    assert "said a credential that it was given" in talk.end()
+    assert CANARY not in talk.everything()
 
 
 def test_without_it_the_server_is_not_started(talk: Talk):
