@@ -16,6 +16,8 @@ def permissions(value: object, where: str, warnings: list[str]) -> tuple[tuple[s
     if not isinstance(value, Mapping):
         warnings.append(f"{where} is {shown(value)}, but must be a table of capabilities.")
         return None
+    if len(value) > _MOST:
+        warnings.append(f"{where} has more than {_MOST} entries; the others do not count.")
     found: list[tuple[str, Ruling]] = []
     for name, ruling in list(value.items())[:_MOST]:
         if (fault := _fault(name)) is not None:
@@ -34,6 +36,8 @@ def capabilities(value: object, where: str, warnings: list[str]) -> tuple[str, .
     if not isinstance(value, list):
         warnings.append(f"{where} is {shown(value)}, but must be a list of capabilities, such as external_net.")
         return None
+    if len(value) > _MOST:
+        warnings.append(f"{where} has more than {_MOST} entries; the others do not count.")
     found: list[str] = []
     for name in value[:_MOST]:
         if (fault := _fault(name)) is not None:

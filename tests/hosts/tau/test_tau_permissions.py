@@ -181,6 +181,18 @@ def test_each_fault_of_a_file_is_one_sentence(tmp_path, text: str, warning: str)
     assert [found.partition(": ")[2] for found in loaded.warnings] == [warning]
 
 
+@pytest.mark.parametrize("table", ["permissions", "touches"])
+def test_what_is_too_much_is_said(tmp_path, table: str):
+    folder = tmp_path / ".config" / "pi-intent"
+    folder.mkdir(parents=True)
+    names = [f"c{number}" for number in range(65)]
+    many = "[permissions]\n" + "".join(f'{name} = "deny"\n' for name in names)
+    text = many if table == "permissions" else f"[tools.bash]\ntouches = {names}\n"
+    (folder / "config.toml").write_text(text)
+    loaded = load_settings(project=None, environ={"HOME": str(tmp_path)})
+    assert any("has more than 64 entries; the others do not count." in warning for warning in loaded.warnings)
+
+
 def test_a_project_can_forbid_more_and_never_less(tmp_path):
     folder = tmp_path / ".config" / "pi-intent"
     folder.mkdir(parents=True)
