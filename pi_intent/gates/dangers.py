@@ -36,6 +36,12 @@ _WRITTEN_OPTION = {
     "mv": ("-t",),
     "install": ("-t", "-d"),
 }
+_RUN_OTHERS = word_set(
+    "unshare chrt setpriv prlimit systemd-run runuser tmux screen xvfb-run dbus-run-session ssh-agent firejail bwrap "
+    "fakeroot numactl hyperfine watchexec nix-shell pwsh powershell gdb lldb script"
+)
+"""Programs that run what they are given, in forms that are not taken apart here."""
+
 _UNSURE = ("condition", "loop", "function", "alternative")
 _MOST_FOLDERS = 8
 Folders = tuple[str | None, ...]
@@ -111,6 +117,8 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
     named: Iterable[str] = git_dangers(command.texts) if command.program == "git" else program_dangers(command)
     for kind in named:
         yield from (known for known in DANGER_KINDS if known == kind)
+    if command.program in _RUN_OTHERS and command.arguments:
+        yield "opaque"
     if command.program in (":", "true") and _empties(command):
         yield "deletes"
     if any(

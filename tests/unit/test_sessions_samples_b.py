@@ -106,8 +106,8 @@ def test_what_is_odd_about_those_files_is_told_as_it_is() -> None:
     (inside,) = calls(agentpile("claude_code/subagents/subagents/agent-afx0000000000003"))
     assert (inside.agent, inside.tool) == ("afx0000000000003", "Agent")
     assert unread(agentpile("claude_code/unknown")) == [
-        "1 record of an unknown kind (“future-widget-event”), the first on line 2",
-        "1 record of an unknown kind (“block future_gadget”), the first on line 4",
+        "1 record of an unknown kind (“future-widget-event”), on line 2",
+        "1 record of an unknown kind (“block future_gadget”), on line 4",
     ]
 
 

@@ -15,6 +15,7 @@ from pi_intent.gates.kinds import RULE_WORDS, Match
 from pi_intent.gates.tiers import MODES, TIERS, Tiered, is_asked, raised, tier_of
 from pi_intent.gating import gated_by
 from pi_intent.settings import LoadedSettings, load_settings
+from pi_intent.settings.layers import PROJECTS
 
 type Load = Callable[..., LoadedSettings]
 
@@ -280,8 +281,8 @@ def test_a_cloned_project_removes_no_rule_and_explains_none(load: Load):
     project = 'check_in = [{ runs = "make", reason = "harmless" }]\n[tools]\nread = { check_in = [] }'
     loaded = load(STRICT, project)
     gated = in_force(loaded)
-    assert gated[0].rules == ("network", "outside", Match(runs="make"))
-    assert gated[1].rules == ("network", Match(runs="make"))
+    assert gated[0].rules == ("network", "outside", Match(runs="make", reason=PROJECTS))
+    assert gated[1].rules == ("network", Match(runs="make", reason=PROJECTS))
     assert "harmless" not in repr(gated)
     assert said(loaded) == [
         "check_in gives a reason, which does not count: what is read where a person decides is theirs to set."
@@ -303,7 +304,7 @@ def test_a_cloned_project_adds_check_ins_raises_tiers_and_sets_override(load: Lo
     assert settings.ask == "all"
     assert (write.tier, write.floor) == (None, Tiered("exec"))
     assert bash.floor == Tiered("read", override=True)
-    assert bash.check_in == ("dangers", Match(runs="make deploy"))
+    assert bash.check_in == ("dangers", Match(runs="make deploy", reason=PROJECTS))
 
 
 def test_a_project_that_raises_a_tier_does_not_undo_what_the_author_of_the_tool_declared(load: Load):
