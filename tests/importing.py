@@ -17,7 +17,7 @@ from pi_intent.sessions.report import FileReport
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt
 from pi_intent.settings import Settings
 
-BEGAN = 1_893_456_000.0  # 2030-01-01
+BEGAN = 1_893_456_000.0  # 2020-01-01
 HEAD = Head(session="s-1", cwd="/home/me/shop", version="1.6.0", started=BEGAN)
 CALL = FoundCall(
     key="k1",

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -125,8 +126,9 @@ def send_signal(number: int) -> Step:
     return lambda peer, wrapped: peer.signal(number)
 
 
+@cache
 def handshake(version: str = "2025-06-18", *, lists: bool = True) -> tuple[Step, ...]:
-    """The opening of the older eras, with a first list."""
+    """The opening of the older eras, with a first list; the same steps each time."""
     params = f'{{"protocolVersion":"{version}","capabilities":{{}},"clientInfo":{{"name":"raw","version":"1"}}}}'
     opening = (request("initialize", params, spelt='"init"'), notify("notifications/initialized"))
     return (*opening, request("tools/list", spelt='"list"')) if lists else opening

@@ -126,7 +126,7 @@ def subagent_session(cwd: str, session: str = "5f0e-parent") -> list[dict[str, A
         message = {"role": kind, "content": content}
         if kind == "assistant":
             message |= {"id": f"m{number}", "model": "m"}
-        at = f"2030-01-31T13:00:0{number}.000Z"
+        at = f"2020-01-31T13:00:0{number}.000Z"
         return {"type": kind, "timestamp": at, "isSidechain": False, "message": message, **own, **more}
 
     def use(call_id: str, name: str, **given: str) -> list[dict[str, Any]]:

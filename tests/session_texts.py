@@ -18,7 +18,7 @@ def pi_session(cwd: Path, session: str = "0198-pi") -> str:
     """Two calls, of which one failed."""
 
     def entry(number: int, **message: Any) -> dict[str, Any]:
-        at = {"id": f"e{number}", "parentId": None, "timestamp": f"2030-01-31T12:00:0{number}.000Z"}
+        at = {"id": f"e{number}", "parentId": None, "timestamp": f"2020-01-31T12:00:0{number}.000Z"}
         return {"type": "message", **at, "message": message}
 
     def call(number: int, **arguments: str) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def pi_session(cwd: Path, session: str = "0198-pi") -> str:
                 "type": "session",
                 "version": 3,
                 "id": session,
-                "timestamp": "2030-01-31T12:00:00.000Z",
+                "timestamp": "2020-01-31T12:00:00.000Z",
                 "cwd": str(cwd),
             },
             entry(1, role="system", content="", toolsAdded=[{"name": "bash", "parameters": schema}]),
@@ -54,7 +54,7 @@ def claude_session(cwd: Path, session: str = "5f0e-claude") -> str:
 
     def line(number: int, kind: str, message: dict[str, Any]) -> dict[str, Any]:
         own = {"uuid": f"u{number}", "sessionId": session, "cwd": str(cwd), "version": "2.0.1"}
-        return {"type": kind, **own, "timestamp": f"2030-01-31T13:00:0{number}.000Z", "message": message}
+        return {"type": kind, **own, "timestamp": f"2020-01-31T13:00:0{number}.000Z", "message": message}
 
     def says(number: int, block: dict[str, Any]) -> dict[str, Any]:
         return line(number, "assistant", {"id": f"m{number}", "role": "assistant", "model": "m", "content": [block]})

@@ -87,6 +87,15 @@ def nothing_found(index: Index, asked: Asked, project: Path | None) -> str:
     return f"No call fits {' and '.join(asked.options)} together; leave one out."
 
 
+def nothing_recorded(index: Index) -> str:
+    """Say why there is no call in the ledger."""
+    if index.sessions():
+        return "Sessions began here, but no call was recorded"
+    if index.problems() or index.others():
+        return "Nothing readable is recorded here"
+    return "No call is recorded here yet"
+
+
 def _instead(index: Index, alone: Asked) -> str:
     if alone.tools:
         names = [name if source is None else f"{source}/{name}" for name, source in index.tools()]

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, replace
-from pathlib import Path
 
 import click
 
 from pi_intent.cli.asking import Asked
 from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.log import call_json
 from pi_intent.cli.paging import drawn_width, print_lines
 from pi_intent.cli.progress import opened_index
 from pi_intent.cli.session_choice import choose_session
-from pi_intent.cli.unread import tell_unread
+from pi_intent.cli.unread import problem_json, tell_unread
 from pi_intent.ledger.audit import WORDS, Audit, Numbers
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.index import Filter, Index
-from pi_intent.ledger.location import LedgerLocation, find_ledger
+from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.verify import LIMITS
 from pi_intent.render.audit import LISTED, WIDTH, audit_lines
 
@@ -74,7 +73,7 @@ def audit(session: str | None, since: str | None, limit: int | None, as_markdown
     for option, value in {"--session": session, "--since": since}.items():
         if value == "":
             raise click.UsageError(f"{option} is empty")
-    location = find_ledger(Path(), os.environ)
+    location = ledger_here()
     wanted = Asked(since=since).filter(location.project)
     with opened_index(location.root) as index:
         if session is not None:
@@ -114,7 +113,7 @@ def _has_any(index: Index, wanted: Filter, location: LedgerLocation) -> bool:
 
 def _about(location: LedgerLocation, session: str | None, since: str | None) -> list[str]:
     whole = location.segments if location.project is None else location.project
-    said = [f"What was asked and decided in {whole}"]
+    said = [f"What was asked and decided in {without_secrets(whole)}"]
     if session is not None:
         said.append(f"session {session}")
     if since is not None:
@@ -126,7 +125,7 @@ def _print_json(report: Audit, index: Index, location: LedgerLocation, wanted: F
     """Print the document with each call on a line of its own, without holding it whole."""
     numbers = report.numbers()
     head = {
-        "ledger": str(location.segments),
+        "ledger": without_secrets(location.segments),
         "session": wanted.session,
         "since": wanted.since,
         "summary": _summary(numbers),
@@ -149,10 +148,7 @@ def _print_json(report: Audit, index: Index, location: LedgerLocation, wanted: F
             "first": [fault._asdict() for fault in soundness.unsound],
         },
         "limits": LIMITS,
-        "problems": [
-            {"path": str(problem.path), "line": problem.line, "text": problem.text}
-            for problem in index.problems(session=wanted.session)
-        ],
+        "problems": [problem_json(problem) for problem in index.problems(session=wanted.session)],
     }
     sys.stdout.write(f"}},\n{json_text(tail)[1:]}\n")
 

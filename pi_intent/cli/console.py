@@ -8,9 +8,9 @@ import json
 import os
 import re
 import sys
-from contextlib import suppress
 
 from pi_intent.characters import UNSEEN
+from pi_intent.cli.telling import tell_error
 from pi_intent.labels.printable import printable
 
 _MESSAGE_WIDTH = 2000
@@ -25,11 +25,13 @@ _NOT_ASCII = re.compile(r"[^\n -~]")
 def prepare_streams() -> None:
     """Make standard output and error take any text: what their encoding lacks is spelt out in ASCII.
 
-    One that was closed before we began takes everything to nowhere.
+    What is printed to a standard output that was closed before we began fails when it is flushed, as on a full disk;
+    a closed standard error takes everything to nowhere.
     """
     codecs.register_error(_SPELL_OUT, _spell_out)
     if sys.stdout is None:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        unwritable = os.open(os.devnull, os.O_RDONLY)
+        sys.stdout = open(unwritable, "w", encoding="utf-8")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
@@ -69,8 +71,7 @@ def _discard(descriptor: int) -> None:
 
 def complain(message: str) -> None:
     """Print one line to standard error, made safe: it may quote what others wrote. Never raises `OSError`."""
-    with suppress(OSError):
-        print(printable(message, width=_MESSAGE_WIDTH), file=sys.stderr)
+    tell_error(printable(message, width=_MESSAGE_WIDTH))
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:

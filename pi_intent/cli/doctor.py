@@ -12,6 +12,7 @@ import click
 
 import pi_intent
 from pi_intent.cli.console import json_text
+from pi_intent.cli.here import values_without_secrets, without_secrets
 from pi_intent.contract.rows import ROWS
 from pi_intent.errors import HostError
 from pi_intent.gates.kinds import Match, rule_name
@@ -87,7 +88,7 @@ def doctor(as_json: bool) -> None:
         raise HostError("this folder is gone: change to another one and try again") from error
     report = examine(cwd, os.environ)
     if as_json:
-        click.echo(json_text(_document(report), indent=2))
+        click.echo(json_text(values_without_secrets(_document(report)), indent=2))
     elif report.tau is None:
         raise HostError(report.problems[0])
     else:
@@ -289,7 +290,8 @@ def _draw(report: Report) -> None:
     console = Console(highlight=False)
 
     def line(text: str, mark: str = "", style: str = "") -> None:
-        console.print(Text.assemble((mark, style), printable(text, width=1000)), soft_wrap=not console.is_terminal)
+        said = printable(without_secrets(text), width=1000)
+        console.print(Text.assemble((mark, style), said), soft_wrap=not console.is_terminal)
 
     def title(text: str) -> None:
         console.print(Text(f"\n{text}", "bold"))

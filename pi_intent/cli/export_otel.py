@@ -11,6 +11,7 @@ import click
 
 from pi_intent.cli.console import complain, json_text
 from pi_intent.cli.exporting import SESSION, SINCE, Source
+from pi_intent.cli.here import without_secrets
 from pi_intent.errors import TracingError
 from pi_intent.facts import counted
 from pi_intent.labels.printable import printable
@@ -21,6 +22,7 @@ from pi_intent.tracing.past import PastSpan, PastSpans
 if TYPE_CHECKING:
     from pi_intent.tracing.sending import Sender
 
+_NO_ENDPOINT = "no endpoint is set: give one with --endpoint, or set OTEL_EXPORTER_OTLP_ENDPOINT"
 _MOST_SPANS = 512
 _MOST_CHARACTERS = 2_000_000
 """In one batch, by and large: a collector takes some megabytes at once, and no more."""
@@ -69,7 +71,7 @@ def otel(endpoint: str | None, session: str | None, since: str | None, dry_run: 
         raise TracingError(f"nothing was sent, as {refused.why}: unset {refused.variable} to send")
     url = _checked(traces_url(os.environ, endpoint))
     if url is None and not dry_run:
-        raise TracingError("no endpoint is set: give one with --endpoint, or set OTEL_EXPORTER_OTLP_ENDPOINT")
+        raise TracingError(_NO_ENDPOINT)
     source = Source(session=session, since=since)
     past = PastSpans(captures_content(os.environ), source.redactor())
     spans = past.of(source.calls(), source.wants)
@@ -135,7 +137,7 @@ def _batches(spans: Iterable[PastSpan]) -> Iterator[list[PastSpan]]:
 
 def _document(source: Source, url: str | None, past: PastSpans, count: int, *, dry_run: bool) -> dict[str, Any]:
     return {
-        "ledger": str(source.location.segments),
+        "ledger": without_secrets(source.location.segments),
         "endpoint": None if url is None else shown_url(url),
         "dryRun": dry_run,
         "content": past.content,
@@ -154,6 +156,8 @@ def _print(told: Mapping[str, Any]) -> None:
         where = f" to {told['endpoint']}" if told["endpoint"] is not None else ""
         what = f"{counted(told['calls'], 'call')} of {counted(told['sessions'], 'session')}"
         click.echo(printable(f"{verb} {counted(told['spans'], 'span')}{where}: {what}.", width=1000))
+        if told["endpoint"] is None:
+            click.echo(f"Nothing could be sent yet: {_NO_ENDPOINT}.")
         if told["content"]:
             click.echo("With their texts, without secrets.")
             if told["withheld"]:

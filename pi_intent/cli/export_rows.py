@@ -7,6 +7,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -58,13 +59,25 @@ _DONE_KEYS = (
     "bytesOut",
 )
 _DECISION_KEYS = ("ts", "number", "reasons", "digest", "approved", "by", "scope", "note", "shown")
+_ALIKE = ("session", "host", "agent", "tool", "toolSource", "model", "head", "facts")
+"""Columns that say the same of many calls."""
+_OWN = (
+    *("group", "parent", "toolCallId", "ts", "intent", "rationale", "args", "argsDigest", "flags", "endTs", "codes"),
+    *("outcome", "outcomePatch", "error", "files", "ranArgs", "decisions"),
+)
+"""Columns that say something else of each call. The others are numbers, or words that the reader knows."""
+
 COLUMNS = ("id", "state", *_CALL_KEYS, "endTs", *_DONE_KEYS, "decisions")
 
 # A spreadsheet takes a cell that begins so for a formula, behind blanks as well; the wide forms are the same to some.
 _FORMULA = ("=", "+", "-", "@", "\t", "＝", "＋", "－", "＠")
 
 _OUT = click.option(
-    "-o", "--output", metavar="FILE", type=click.Path(path_type=Path), help="Write to a file that only you can read."
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Write to a file that only you can read; - is standard output.",
 )
 
 
@@ -117,6 +130,8 @@ def csv(output: Path | None, session: str | None, since: str | None) -> None:
 
 def _export(source: Source, output: Path | None, write: Callable[[Iterator[dict[str, Any]], TextIO], int]) -> None:
     rows = _rows(source)
+    if output is not None and str(output) == "-":  # as other programs have it
+        output = None
     if output is None:
         count = write(rows, sys.stdout)
     else:
@@ -129,21 +144,36 @@ def _export(source: Source, output: Path | None, write: Callable[[Iterator[dict[
 
 
 def _rows(source: Source) -> Iterator[dict[str, Any]]:
-    redactor = source.redactor()
+    rows = Rows(source.redactor())
     for call in source.calls():
         if source.wants(call):
-            yield row_of(call, redactor)
+            yield rows.row(call)
 
 
-def row_of(call: LedgerCall, redactor: Redactor) -> dict[str, Any]:
-    """Return a call as one flat object with all the columns."""
-    begun = {} if call.call is None else entry_object(call.call)
-    ended = {} if call.done is None else entry_object(call.done)
-    told = {"state": call.state} | {key: begun.get(key) for key in _CALL_KEYS} | {"endTs": ended.get("ts")}
-    records = map(entry_object, call.decisions)
-    decisions = [{key: record[key] for key in _DECISION_KEYS} for record in records]
-    safe = redactor.value(told | {key: ended.get(key) for key in _DONE_KEYS} | {"decisions": decisions})
-    return {"id": call.id} | (safe if isinstance(safe, dict) else {})
+class Rows:
+    """Makes rows without secrets of calls; what many calls say alike is looked at once."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._alike = lru_cache(maxsize=4096)(redactor.value)
+
+    def row(self, call: LedgerCall) -> dict[str, Any]:
+        """Return a call as one flat object with all the columns."""
+        begun = {} if call.call is None else entry_object(call.call)
+        ended = {} if call.done is None else entry_object(call.done)
+        row: dict[str, Any] = {"id": call.id, "state": call.state}
+        row |= {key: begun.get(key) for key in _CALL_KEYS}
+        row["endTs"] = ended.get("ts")
+        row |= {key: ended.get(key) for key in _DONE_KEYS}
+        records = map(entry_object, call.decisions)
+        row["decisions"] = [{key: record[key] for key in _DECISION_KEYS} for record in records]
+        for key in _ALIKE:
+            row[key] = self._alike(row[key])
+        own = {key: row[key] for key in _OWN if row[key]}
+        safe = self._redactor.value(own)
+        if safe is not own and isinstance(safe, dict):
+            row |= safe
+        return row
 
 
 def _write_jsonl(rows: Iterator[dict[str, Any]], file: TextIO) -> int:

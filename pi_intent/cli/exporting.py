@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from pi_intent.cli.here import ledger_here
 from pi_intent.cli.moments import since
 from pi_intent.cli.progress import Progress
 from pi_intent.cli.session_choice import choose_session
@@ -16,7 +17,7 @@ from pi_intent.cli.unread import tell_unread
 from pi_intent.errors import LedgerError
 from pi_intent.ledger.calls import Joining, LedgerCall
 from pi_intent.ledger.keys import load_key, redaction_key
-from pi_intent.ledger.location import LedgerLocation, find_ledger
+from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.owners import belongs_to, session_ids, session_of
 from pi_intent.ledger.reader import Line, Segment, read_segments
 from pi_intent.redaction import Redactor
@@ -26,7 +27,7 @@ SINCE = click.option(
     "--since",
     metavar="WHEN",
     callback=lambda _context, _option, text: None if text is None else since(text),
-    help='Only what began since then: "2 hours ago", "7d", "2030-01-31".',
+    help='Only what began since then: "2 hours ago", "7d", "2025-01-31".',
 )
 
 
@@ -49,7 +50,7 @@ class Source:
 
     session: str | None
     since: str | None
-    location: LedgerLocation = field(default_factory=lambda: find_ledger(Path(), os.environ))
+    location: LedgerLocation = field(default_factory=ledger_here)
     joining: Joining = field(default_factory=Joining)
     _chosen: str | None = None
     _in_chosen: frozenset[Path] = frozenset()

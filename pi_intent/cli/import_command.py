@@ -11,12 +11,13 @@ from pathlib import Path
 import click
 
 from pi_intent.cli.console import complain
+from pi_intent.cli.here import ledger_here
 from pi_intent.cli.import_offers import offers_document, print_offers
 from pi_intent.cli.import_telling import print_failures, print_reports, reports_document
 from pi_intent.cli.progress import Progress
 from pi_intent.cli.telling import tell
 from pi_intent.errors import SessionError
-from pi_intent.ledger.location import LedgerLocation, find_ledger
+from pi_intent.ledger.location import LedgerLocation
 from pi_intent.sessions.into_ledger import (
     NoSession,
     import_session,
@@ -70,7 +71,8 @@ def import_(paths: tuple[str, ...], dry_run: bool, yes: bool, as_json: bool) -> 
                 "folders": [FOLDER], "calls": N, "results": N, "errors": N,
                 "rejected": N, "intents": N, "perEditIntents": N,
                 "unpaired": N, "newCalls": N, "newEnds": N, "already": N,
-                "recorded": N, "stillRunning": N, "unreadLines": N,
+                "recorded": N, "repeated": N, "stillRunning": N,
+                "impossibleTimes": N, "unreadLines": N,
                 "unread": [{"line": N, "text": SENTENCE}]}],
      "foreign": N, "failed": [SENTENCE]}
     {"ledger": FOLDER,
@@ -85,7 +87,7 @@ def import_(paths: tuple[str, ...], dry_run: bool, yes: bool, as_json: bool) -> 
       pi-intent import ~/.claude/projects/-home-me-shop --dry-run
       pi-intent import session.jsonl && pi-intent log
     """
-    location = find_ledger(Path(), os.environ)
+    location = ledger_here()
     outcome = Outcome()
     chosen = _named(paths, outcome) if paths else _found(location, as_json=as_json, go_on=yes or dry_run)
     if chosen is None:

@@ -70,9 +70,17 @@ def print_reports(
     elif new:
         tell("Nothing was written. Without --dry-run it is.")
     elif grouped:
-        tell("Nothing else is new." if running else "Nothing new: the ledger has all of it.")
+        tell(_nothing_new(reports, running))
     elif foreign:
         tell("No session was found among the files.")
+
+
+def _nothing_new(reports: Sequence[FileReport], running: int) -> str:
+    if running:
+        return "Nothing else is new."
+    if not any(report.calls for report in reports):
+        return "Nothing to take in: there are no calls."
+    return "Nothing new: the ledger has all of it."
 
 
 def _amount(reports: Sequence[FileReport]) -> str:
@@ -91,6 +99,7 @@ def _parts(reports: Sequence[FileReport]) -> list[str]:
         ("new", total("new_calls")),
         ("that have ended since", 0 if total("new_calls") else total("new_ends")),
         ("there before", total("already")),
+        ("repeated in these files", total("repeated")),
         ("recorded by pi-intent itself", total("recorded")),
         ("still running", total("still_running")),
         ("with an intent", total("intents")),
@@ -103,7 +112,7 @@ def _print_unread(reports: Sequence[FileReport], redact: Callable[[str], str]) -
     unread = [report for report in reports if report.unread_lines]
     for report in unread[:_MOST_NAMED]:
         more = report.unread_lines - 1
-        rest = f" ({more} more in this file)" if more else ""
+        rest = f" ({counted(more, 'more complaint')} about this file)" if more else ""
         path = safely(report.path, redact)
         _note(f"{_one_line(report.unread[0].text, redact)}{rest}: {path}", whole=[path])
     if len(unread) > _MOST_NAMED:
@@ -111,6 +120,13 @@ def _print_unread(reports: Sequence[FileReport], redact: Callable[[str], str]) -
 
 
 def _print_left_out(reports: Sequence[FileReport], foreign: int) -> None:
+    impossible = sum(report.impossible_times for report in reports)
+    if impossible:
+        one = "it" if impossible == 1 else "each"
+        _note(f"{counted(impossible, 'time')} that cannot be true: the nearest before {one} counts instead")
+    empty = sum(not report.calls for report in reports)
+    if empty:
+        _note(f"{counted(empty, 'session file')} with no calls in {'it' if empty == 1 else 'them'}")
     unpaired = sum(report.unpaired for report in reports)
     if unpaired:
         _note(f"{counted(unpaired, 'result')} without a call in the file: not kept, as nothing says what was done")
@@ -185,6 +201,8 @@ def _document(report: FileReport, redact: Callable[[str], str]) -> dict[str, Any
         "newEnds": report.new_ends,
         "already": report.already,
         "recorded": report.recorded,
+        "repeated": report.repeated,
+        "impossibleTimes": report.impossible_times,
         "stillRunning": report.still_running,
         "unreadLines": report.unread_lines,
         "unread": [{"line": unread.line, "text": redact(unread.text)} for unread in report.unread],

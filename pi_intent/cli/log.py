@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 
 import click
 
-from pi_intent.cli.asking import FAILED, OUTCOMES, WORDS, Asked, nothing_found
+from pi_intent.cli.asking import FAILED, OUTCOMES, WORDS, Asked, nothing_found, nothing_recorded
 from pi_intent.cli.console import complain, json_text, shown_json
+from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.noting import AT_ONCE, Notes, left_out, notes_in, notes_json
 from pi_intent.cli.paging import is_drawn, print_lines
 from pi_intent.cli.progress import opened_index
 from pi_intent.cli.session_choice import choose_session
-from pi_intent.cli.unread import tell_unread
+from pi_intent.cli.unread import problem_json, tell_unread
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import entry_json
 from pi_intent.ledger.index import Filter, Index, Stretch
-from pi_intent.ledger.location import LedgerLocation, find_ledger
-from pi_intent.ledger.reader import Problem
+from pi_intent.ledger.location import LedgerLocation
 from pi_intent.render.sessions import SessionCalls, first_entries
 from pi_intent.render.timeline import Line, aim, short_id, stated, timeline
 
 SHOWN = 50
 _MOST_OPEN = 5
+_ALL = 1 << 62
+"""More calls than there can be: SQLite counts no further than to twice as many."""
+_FROM_THE_END = 2_000
+"""Calls that a pager may be made to read to the end before it shows any: they take it half a second."""
 _WHOLE = 16_384  # columns
 
 
@@ -104,7 +106,8 @@ def log(
     process ended under it. What could not be read of the ledger is told on standard error.
 
     Filters combine: a call is shown where all of them fit. Where none does, that is told, and is no failure; a
-    session that is not there is one. On a terminal, what is longer than it goes through your PAGER.
+    session that is not there is one. On a terminal, what is longer than it goes through your PAGER, which
+    begins with the newest, or of more than 2,000 calls with the oldest, as it need not read them all then.
 
     With --json it is one document, a call a line, with the ledger's own records:
 
@@ -128,7 +131,8 @@ def log(
     for option, values in {"--session": (session,), "--tool": tools, "--path": paths, "--grep": (grep,)}.items():
         if "" in values:
             raise click.UsageError(f"{option} is empty")
-    location = find_ledger(Path(), os.environ)
+    limit = None if limit is None else min(limit, _ALL)
+    location = ledger_here()
     question = Asked(
         tools=tools,
         paths=paths,
@@ -166,7 +170,7 @@ def _print(
         if index.counts() and asked != Asked(session=asked.session):
             complain(nothing_found(index, asked, location.project))
             return
-        what = "Sessions began here, but no call was recorded" if index.sessions() else "No call is recorded here yet"
+        what = nothing_recorded(index)
         why = f" ({location.note})" if location.note is not None else f" (looked in {location.segments})"
         complain(
             f"{what}{why}. Let an agent with pi-intent work here, take in what agents did before with "
@@ -178,8 +182,10 @@ def _print(
     notes, untaken = _notes(index, location, shown, with_notes)
     groups = session_groups(index, wanted, within, shown, counts)
     lines = timeline(groups, notes=notes) if is_drawn() else timeline(groups, notes=notes, label=_WHOLE)
-    earlier = _earlier(sum(counts.values()) - sum(shown.values()))
-    print_lines(chain(earlier, lines, _left_open(index, wanted, within), untaken), newest_last=True)
+    count = sum(shown.values())
+    at_the_end = count <= _FROM_THE_END
+    earlier = chain(_from_the_top(0 if at_the_end else count), _earlier(sum(counts.values()) - count))
+    print_lines(chain(earlier, lines, _left_open(index, wanted, within), untaken), newest_last=at_the_end)
 
 
 def session_groups(
@@ -208,6 +214,13 @@ def _notes(
         text = f"no notes were taken, as these sessions have {history} calls; --notes takes them"
         return {}, [Line(lead=None), Line(((text, "dim"),), lead=None)]
     return ({} if with_notes is False else notes_in(index, location, sessions)), []
+
+
+def _from_the_top(count: int) -> Iterator[Line]:
+    """Say how to come to the newest of many calls, which stand at the end of what a pager shows from the top."""
+    if count and is_drawn():
+        yield Line(((f"{count} calls, the oldest first; in the pager G goes to the newest", "dim"),), lead=None)
+        yield Line(lead=None)
 
 
 def _earlier(count: int) -> Iterator[Line]:
@@ -239,12 +252,12 @@ def _left_open(index: Index, wanted: Filter, within: Stretch) -> Iterator[Line]:
 
 def _print_json(location: LedgerLocation, index: Index, wanted: Filter, limit: int | None, with_notes: bool) -> None:
     """Print the document with each call on a line of its own, as `grep` likes it, without holding it whole."""
-    sys.stdout.write(f'{{"ledger":{json_text(str(location.segments))},"calls":[')
+    sys.stdout.write(f'{{"ledger":{json_text(without_secrets(location.segments))},"calls":[')
     notes: Notes | None = notes_in(index, location, index.counts(wanted)) if with_notes else None
     within = Stretch() if limit is None else index.last(wanted, limit)
     _write_items(_noted_json(call, notes) for call in index.calls(wanted, within=within))
     sys.stdout.write('],"problems":[')
-    _write_items(_problem(problem) for problem in index.problems(session=wanted.session))
+    _write_items(json_text(problem_json(problem)) for problem in index.problems(session=wanted.session))
     sys.stdout.write("]}\n")
 
 
@@ -269,7 +282,3 @@ def call_json(call: LedgerCall) -> str:
         f'{{"id":{json_text(call.id)},"state":{json_text(call.state)},"call":{begun},"done":{ended}'
         f',"decisions":[{decided}]}}'
     )
-
-
-def _problem(problem: Problem) -> str:
-    return json_text({"path": str(problem.path), "line": problem.line, "text": problem.text})

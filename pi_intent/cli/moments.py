@@ -21,7 +21,7 @@ _UNITS = {
 _UNIT = {word: unit for unit, words in _UNITS.items() for word in words}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
-_SINCE_EXAMPLES = '"2 hours ago", "90m", "3d", "yesterday", "monday", "2030-01-31", "2030-01-31 14:00"'
+_SINCE_EXAMPLES = '"2 hours ago", "90m", "3d", "yesterday", "monday", "2025-01-31", "2025-01-31 14:00"'
 
 
 def read_date(text: str) -> datetime | None:

@@ -12,10 +12,12 @@ from typing import Any
 import click
 
 from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.moments import read_date, stated
+from pi_intent.cli.telling import tell
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.index.place import drop_index
-from pi_intent.ledger.location import LedgerLocation, find_ledger
+from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.purge import Plan, Stay, Survey, left_open, plan, remove_segment, survey
 from pi_intent.ledger.reader import Segment, read_segments
 from pi_intent.render.moments import Moments
@@ -42,7 +44,7 @@ class _Outcome:
 @click.option(
     "--before",
     metavar="DATE|AGE",
-    help='Remove what is older: than a day ("2030-01-31", a time may follow), or than an age ("90d", "12w").'
+    help='Remove what is older: than a day ("2025-01-31", a time may follow), or than an age ("90d", "12w").'
     "  [default: the setting keep]",
 )
 @click.option("--dry-run", is_flag=True, help="Remove nothing, and say what would go.")
@@ -71,9 +73,9 @@ def purge(before: str | None, dry_run: bool, as_json: bool) -> None:
     \b
     Examples:
       pi-intent purge --before 90d --dry-run
-      pi-intent purge --before 2030-01-31
+      pi-intent purge --before 2025-01-31
     """
-    location = find_ledger(Path(), os.environ)
+    location = ledger_here()
     now = datetime.now(UTC)
     limit = _kept_since(now, os.environ) if before is None else _parsed(before, now)
     outcome = _Outcome()
@@ -119,11 +121,14 @@ def _parsed(before: str, now: datetime) -> datetime:
     if limit is None:
         shown = printable(before, width=60)
         raise click.BadParameter(
-            f'{shown!r} is no day such as 2030-01-31, and no age in days or weeks such as "90d" or "12w".',
+            f'{shown!r} is no day such as 2025-01-31, and no age in days or weeks such as "90d" or "12w".',
             param_hint="--before",
         )
     if limit > now:
-        raise click.BadParameter(f"{text} is still to come, so all there is would go.", param_hint="--before")
+        raise click.BadParameter(
+            f"{text} is still to come: all there is would go; say a day that is over, or an age.",
+            param_hint="--before",
+        )
     return limit
 
 
@@ -154,6 +159,8 @@ def _print(location: LedgerLocation, time: str, outcome: _Outcome, *, dry_run: b
         _say(f"{verb} {sessions} with nothing from {told} or later: {_amount(removed, moments)}")
         for session, parts in by_session.items():
             _say(f"{session}: {_amount(parts, moments)}", indent="  ")
+    elif not location.segments.is_dir():
+        _say(f"Nothing to remove: there is no ledger here (looked in {location.segments}).")
     else:
         _say(f"Nothing to remove: no file in {location.segments} has only records from before {told}.")
     for found, why in outcome.kept:
@@ -163,7 +170,7 @@ def _print(location: LedgerLocation, time: str, outcome: _Outcome, *, dry_run: b
 
 
 def _say(text: str, *, indent: str = "") -> None:
-    click.echo(indent + printable(text, width=1000))
+    tell(indent + printable(text, width=1000), hang=2)
 
 
 def _amount(parts: Sequence[Survey], moments: Moments) -> str:
@@ -182,12 +189,12 @@ def _number(count: int, what: str) -> str:
 
 def _document(location: LedgerLocation, time: str | None, outcome: _Outcome, *, dry_run: bool) -> dict[str, Any]:
     return {
-        "ledger": str(location.segments),
+        "ledger": without_secrets(location.segments),
         "before": time,
         "dryRun": dry_run,
         "removed": [
             {
-                "path": str(found.path),
+                "path": without_secrets(found.path),
                 "session": found.session,
                 "calls": found.calls,
                 "bytes": found.size,
@@ -197,6 +204,6 @@ def _document(location: LedgerLocation, time: str | None, outcome: _Outcome, *, 
             for found in outcome.removed
         ],
         "leftOpen": left_open(outcome.removed),
-        "kept": [{"path": str(found.path), "why": why} for found, why in outcome.kept],
-        "failed": [{"path": str(found.path), "why": why} for found, why in outcome.failed],
+        "kept": [{"path": without_secrets(found.path), "why": why} for found, why in outcome.kept],
+        "failed": [{"path": without_secrets(found.path), "why": why} for found, why in outcome.failed],
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from pi_intent.cli.console import json_text
+from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.log import call_json
 from pi_intent.cli.noting import FOR_ONE, left_out, notes_in, notes_json
 from pi_intent.cli.paging import print_lines
@@ -21,7 +21,6 @@ from pi_intent.errors import PiIntentError
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.index import Index, Place
-from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import stated_and_true_hash
 from pi_intent.render.call import call_lines
 from pi_intent.render.timeline import Line, short_id
@@ -72,7 +71,9 @@ def show(call: str, with_notes: bool | None, as_json: bool) -> None:
       pi-intent show 4F2A9C1B
       pi-intent show 01J8Z3M4Q5R6S7T8V9WXYZ0123 --json | jq .call.args
     """
-    location = find_ledger(Path(), os.environ)
+    if not call.strip():
+        raise click.UsageError("CALL is empty; pi-intent log shows the end of each id")
+    location = ledger_here()
     with opened_index(location.root) as index:
         call_id = _chosen(index, call, location.segments)
         found = index.one(call_id)
@@ -90,7 +91,7 @@ def show(call: str, with_notes: bool | None, as_json: bool) -> None:
 
 def _chosen(index: Index, name: str, segments: Path) -> str:
     """Return the id that is meant. Raises `PiIntentError` where that is none, or not one."""
-    found = index.named(name) if name else []
+    found = index.named(name)
     if len(found) == 1:
         return found[0]
     shown = printable(name, width=60)
@@ -149,7 +150,8 @@ def _print_json(
     call: LedgerCall, places: Sequence[Place], notes: Sequence[Note] | None, message: Sequence[str]
 ) -> None:
     records = [
-        {"t": place.kind, "path": str(place.path), "line": place.line, "holds": _holds(place.raw)} for place in places
+        {"t": place.kind, "path": without_secrets(place.path), "line": place.line, "holds": _holds(place.raw)}
+        for place in places
     ]
     noted = None if notes is None else notes_json(notes)
     rest = json_text({"notes": noted, "records": records, "message": list(message)})

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import codecs
-import os
 import sys
+from collections import Counter
 from dataclasses import asdict
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 import click
 
-from pi_intent.cli.asking import Asked
+from pi_intent.cli.asking import Asked, nothing_recorded
 from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.here import ledger_here
 from pi_intent.cli.paging import drawn_width, print_lines
 from pi_intent.cli.progress import Progress, opened_index
 from pi_intent.cli.project_files import ProjectFiles
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.unread import tell_unread
+from pi_intent.facts import counted
+from pi_intent.labels.printable import printable
 from pi_intent.ledger.index import Filter
-from pi_intent.ledger.location import find_ledger
 from pi_intent.past import PastCall
 from pi_intent.render.stats import WIDTH, stats_lines
 from pi_intent.stats import stats_of
+
+_MOST_MODELS = 5
 
 
 @click.command()
@@ -51,7 +54,7 @@ def stats(session: str | None, since: str | None, model: str | None, no_notes: b
       pi-intent stats --since "7 days ago" --model "claude-*"
       pi-intent stats --json | jq '.compliance.models'
     """
-    location = find_ledger(Path(), os.environ)
+    location = ledger_here()
     asked = Asked(since=since).filter(location.project).since
     with opened_index(location.root) as index:
         if session is not None:
@@ -61,14 +64,18 @@ def stats(session: str | None, since: str | None, model: str | None, no_notes: b
         where_all_are = '; "pi-intent log --json" lists all of them'
         tell_unread(index.problems(session=session), index.others(), where_all_are=where_all_are)
         if not total:
+            what = nothing_recorded(index)
             complain(
-                f"No call is recorded here yet (looked in {location.segments}). Let an agent with pi-intent work "
-                'here, or read what others recorded with "pi-intent import".'
+                f"{what} (looked in {location.segments}). Let an agent with pi-intent work here, or read what others "
+                'recorded with "pi-intent import".'
             )
             if not as_json:
                 return
 
+        models: Counter[str] = Counter()
+
         def wanted(call: PastCall) -> bool:
+            models[call.model or ""] += 1
             return (asked is None or call.ts >= asked) and (model is None or fnmatchcase(call.model or "", model))
 
         progress = Progress("Counting:", total)
@@ -83,7 +90,24 @@ def stats(session: str | None, since: str | None, model: str | None, no_notes: b
     elif found.calls:
         print_lines(stats_lines(found, width=drawn_width() or WIDTH, blocks=_has_blocks()))
     elif total:
-        complain(f"None of the {total} calls recorded here fits --since and --model; leave one out.")
+        complain(_none_fits(total, since, model, models))
+    headless = total - models.total()
+    if headless:
+        complain(
+            f"Not counted: {counted(headless, 'call')} whose beginning is missing, so that nothing is known of what "
+            "was asked; pi-intent log counts such a call."
+        )
+
+
+def _none_fits(total: int, since: str | None, model: str | None, models: Counter[str]) -> str:
+    if since is not None and model is not None:
+        return f"None of the {counted(total, 'call')} recorded here fits --since and --model; leave one out."
+    if model is None:
+        return f"None of the {counted(total, 'call')} recorded here began since then; leave --since out."
+    named = ", ".join(printable(name, width=60) for name, _ in models.most_common(_MOST_MODELS) if name)
+    instead = f"the models here are {named}" if named else "no call here says which model made it"
+    shown = printable(model, width=60)
+    return f"None of the {counted(total, 'call')} recorded here is of a model {shown!r}; {instead}."
 
 
 def _has_blocks() -> bool:

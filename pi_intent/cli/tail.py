@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import click
 from rich.console import Console
 
+from pi_intent.cli.here import ledger_here
 from pi_intent.cli.tailing.drawing import JsonLines, LabelLines
 from pi_intent.cli.tailing.watch import Watch
-from pi_intent.ledger.location import find_ledger
 
 
 @click.command()
@@ -34,7 +33,7 @@ def tail(session: str | None, as_json: bool) -> None:
       pi-intent tail --session 01J8
       pi-intent tail --json | jq -c 'select(.type == "tool_execution_start").intent'
     """
-    location = find_ledger(Path(), os.environ)
+    location = ledger_here()
     watch = Watch(location, os.environ, session or "")
     watch.look()  # before anything is drawn that a sentence could disturb
     screen = JsonLines() if as_json else LabelLines(Console(markup=False, emoji=False, highlight=False))

@@ -10,6 +10,8 @@ from contextlib import suppress
 
 import click
 
+from pi_intent.cli.here import without_secrets
+
 _BEFORE = "Error: "
 """What click puts before the text of an error."""
 _NARROWEST = 40
@@ -19,15 +21,17 @@ _STAYS = "\x00"
 
 
 def tell(text: str, *, whole: Iterable[str] = (), hang: int = _INDENT) -> None:
-    """Print one line at once, made safe before; paths in it that are named in `whole` are not broken.
+    """Print one line at once, without secrets, made safe before; paths in it named in `whole` are not broken.
 
     Where a terminal breaks it, what follows stands `hang` columns further in.
     """
+    text = without_secrets(text)
     print(_broken(text, whole, hang) if sys.stdout.isatty() else text, flush=True)
 
 
 def tell_error(text: str, *, whole: Iterable[str] = ()) -> None:
-    """Print one line to standard error, made safe before. Never raises `OSError`."""
+    """Print one line to standard error, without secrets, made safe before. Never raises `OSError`."""
+    text = without_secrets(text)
     with suppress(OSError):
         print(_broken(text, whole) if sys.stderr.isatty() else text, file=sys.stderr, flush=True)
 
@@ -39,7 +43,7 @@ def wrong_usage(text: str, ctx: click.Context | None = None) -> click.UsageError
 
 
 def _broken(text: str, whole: Iterable[str], hang: int = _INDENT) -> str:
-    for path in filter(None, whole):
+    for path in filter(None, map(without_secrets, whole)):
         text = text.replace(path, path.replace(" ", _STAYS))
     bare = text.lstrip(" ")
     indent = " " * (len(text) - len(bare))

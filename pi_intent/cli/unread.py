@@ -1,11 +1,13 @@
-"""Say on standard error what of a ledger could not be read."""
+"""Say what of a ledger could not be read: on standard error, and as JSON."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
 from pi_intent.cli.console import complain
+from pi_intent.cli.here import without_secrets
 from pi_intent.ledger.reader import Problem
+from pi_intent.types import JSONValue
 
 _MOST_PROBLEMS = 10
 
@@ -24,3 +26,12 @@ def tell_unread(
         complain(f"Not read: {len(sentences) - _MOST_PROBLEMS} more{where_all_are}")
     for (version, kind), count in others.items():
         complain(f"Skipped: {count} of the kind {kind} (version {version}), which this pi-intent does not know")
+
+
+def problem_json(problem: Problem) -> dict[str, JSONValue]:
+    """Return a problem as a JSON value, without secrets."""
+    return {
+        "path": without_secrets(problem.path),
+        "line": problem.line,
+        "text": without_secrets(problem.text),
+    }

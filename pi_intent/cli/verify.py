@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import click
 
 from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.progress import Progress
 from pi_intent.cli.session_choice import choose_session
+from pi_intent.cli.telling import tell
 from pi_intent.labels.printable import printable
-from pi_intent.ledger.location import LedgerLocation, find_ledger
+from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.open_calls import OpenCalls
 from pi_intent.ledger.owners import belongs_to, session_ids, session_of
 from pi_intent.ledger.reader import Problem, Segment, read_segments
@@ -70,7 +70,7 @@ def verify(session: str | None, as_json: bool) -> None:
       pi-intent verify --session 01J8
       pi-intent verify --json | jq '.segments[] | select(.ok | not)'
     """
-    location = find_ledger(Path(), os.environ)
+    location = ledger_here()
     found = [*read_segments(location.root)]
     segments = [item for item in found if isinstance(item, Segment)]
     problems = [item for item in found if isinstance(item, Problem)]
@@ -139,38 +139,33 @@ def _print(
         if verdict.torn is not None:
             _print_finding("·", segment, verdict.torn, verdict.torn_lines)
     for problem in problems:
-        click.echo(printable(f"✗ {problem.text}", width=1000))
+        _say(f"✗ {problem.text}")
     if not total.files and not problems:
         complain(f"There is nothing to check: no record in {location.segments}.")
         return
-    click.echo(
-        printable(
-            f"{_number(total.records, 'record')} in {_number(total.files, 'file')} checked: {location.segments}",
-            width=1000,
-        )
-    )
+    where = printable(str(location.segments), width=1000)
+    _say(f"{_number(total.records, 'record')} in {_number(total.files, 'file')} checked: {where}", whole=[where])
     if total.newer:
-        click.echo(
-            f"{_number(total.newer, 'record')} of a newer version of pi-intent: what they say was not looked at."
-        )
+        _say(f"{_number(total.newer, 'record')} of a newer version of pi-intent: what they say was not looked at.")
     if total.torn:
-        click.echo(
-            f"{_number(total.torn, 'line')} cut off while written (·): no tampering, but what they told is lost."
-        )
+        _say(f"{_number(total.torn, 'line')} cut off while written (·): no tampering, but what they told is lost.")
     if total.running or total.left_open:
-        click.echo(
-            f"{_number(total.running, 'call')} still running, {total.left_open} left open by a process that ended."
-        )
+        _say(f"{_number(total.running, 'call')} still running, {total.left_open} left open by a process that ended.")
     if total.bad_files:
-        click.echo(f"✗ {_number(total.bad_files, 'file')} of the ledger cannot be trusted as a whole.")
+        _say(f"✗ {_number(total.bad_files, 'file')} of the ledger cannot be trusted as a whole.")
     else:
-        click.echo("✓ All that was written is as it was written, as far as hashes can tell.")
-    click.echo(f"\n{LIMITS}")
+        _say("✓ All that was written is as it was written, as far as hashes can tell.")
+    click.echo()
+    tell(LIMITS, hang=0)
 
 
 def _print_finding(mark: str, segment: Segment, finding: Finding, count: int) -> None:
     more = f" ({count - 1} more in this file)" if count > 1 else ""
-    click.echo(printable(f"{mark} {segment.path.name}, line {finding.line}, {finding.text}{more}", width=1000))
+    _say(f"{mark} {segment.path.name}, line {finding.line}, {finding.text}{more}")
+
+
+def _say(text: str, *, whole: Sequence[str] = ()) -> None:
+    tell(printable(text, width=1000), whole=whole, hang=2)
 
 
 def _number(count: int, what: str) -> str:
@@ -180,13 +175,16 @@ def _number(count: int, what: str) -> str:
 def _print_json(
     location: LedgerLocation, verdicts: Iterator[tuple[Segment, Verdict]], problems: list[Problem], total: _Sum
 ) -> None:
-    sys.stdout.write(f'{{"ledger":{json_text(str(location.segments))},"segments":[')
+    sys.stdout.write(f'{{"ledger":{json_text(without_secrets(location.segments))},"segments":[')
     separator = "\n"
     for segment, verdict in verdicts:
         sys.stdout.write(separator + json_text(_document(segment, verdict)))
         separator = ",\n"
     rest = {
-        "problems": [{"path": str(item.path), "line": item.line, "text": item.text} for item in problems],
+        "problems": [
+            {"path": without_secrets(item.path), "line": item.line, "text": without_secrets(item.text)}
+            for item in problems
+        ],
         "calls": {"running": total.running, "open": total.left_open},
         "limits": LIMITS,
         "ok": not total.bad_files,
@@ -196,7 +194,7 @@ def _print_json(
 
 def _document(segment: Segment, verdict: Verdict) -> dict[str, Any]:
     return {
-        "path": str(segment.path),
+        "path": without_secrets(segment.path),
         "session": verdict.session,
         "running": segment.running,
         "ok": verdict.holds,

@@ -338,7 +338,7 @@ def _identity(situation: Situation, arguments: JSONObject) -> bytes | None:
 def _answered(decision: Decision, answer: Answer, shown: str | None = None) -> Decision:
     return decision._replace(
         approved=answer.approved,
-        by="person",
+        by=answer.by,
         scope=answer.scope if answer.approved else None,
         note=answer.note,
         shown=shown,

@@ -57,12 +57,16 @@ class Seen(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a person said. `note` is for the model to read; `seen` is None where it is not known what they saw."""
+    """What was said. `note` is for the model to read; `seen` is None where it is not known what somebody saw.
+
+    `by` is "application" where a program answered and it is not known who stands behind that.
+    """
 
     approved: bool
     scope: Scope = "once"
     note: str | None = None
     seen: Seen | None = None
+    by: Literal["person", "application"] = "person"
 
 
 @runtime_checkable

@@ -66,6 +66,14 @@ def load_key(root: Path) -> bytes:
     return key
 
 
+def key_to_look(root: Path | None) -> bytes:
+    """Return the key of the ledger in `root`, or one for this moment where there is none; nothing is made.
+
+    Without a key there is nothing that a digest could be compared with. Raises `LedgerError`.
+    """
+    return load_key(root) if root is not None and (root / "key").exists() else os.urandom(KEY_BYTES)
+
+
 def _read(path: Path) -> bytes:
     descriptor = os.open(path, os.O_RDONLY)
     try:

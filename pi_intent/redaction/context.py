@@ -8,19 +8,26 @@ from collections.abc import Iterator
 
 from pi_intent.redaction.looks import IDENTIFIER, PATH, is_placeholder, is_prose, is_random, mixes_digits
 from pi_intent.redaction.names import name_parts, strength_of
-from pi_intent.redaction.spans import JUDGED, Span, Strength, match_end
+from pi_intent.redaction.spans import ANY_LEADER, JUDGED, Span, Strength, match_end
+from pi_intent.redaction.wrapped import leads_alike, rest_of, stands_below, wrapped_urls
 
 SCHEME = re.compile(r"(?i)(?:bearer|basic|token|apikey|negotiate|bot)[ \t]++(?=\S)")
 _HEADER = re.compile(r"(?i)(?<![A-Za-z0-9_])(?P<scheme>bearer|basic)[ \t]{1,8}(?P<value>[A-Za-z0-9._~+/=-]++)")
 _URL = re.compile(r"://[^\s/:@\"'<>\\]{0,256}+:(?P<value>[^\s/\"'<>\\]{1,512})@")
 _CURL_USER = re.compile(r"\s(?:-u|--user)[ =]{0,3}[\"']?[^\s:\"'$]{1,128}+:(?P<value>[^\s\"']++)")
+# Begins with a set of letters, cased, because only that lets the search skip quickly; the name is judged afterwards.
 _ASSIGNMENT = re.compile(
     r"""(?ix)
-    (?: pass(?:word|wd|phrase|code)? | pwd | secret | token | credential | auth | key ) [\w-]{0,40}+
+    (?-i: [PpSsTtCcAaKk] )
+    (?: ass (?:word|wd|phrase|code)? | wd | ecret | oken | redential | uth | ey | at (?<=[_-]pat) (?![a-z]) )
+    [\w-]{0,40}+
     (?P<close> \\{0,3}["'`]?\]?[?!]? )
     (?: [\ \t]{0,8} : [\ \t]{0,8} [a-z_][\w.\[\]|\ ,]{0,40} (?= = [^=] ) )?
     (?P<sep> [\ \t]{0,20} (?: ===? | !==? | := | => | [:=] ) [\ \t]{0,20} | [\ \t]{1,20} )
-    (?: \r?\n [\ \t]{0,80} (?= \\{0,3}["'`] ) )?
+    (?P<below> (?: (?P<paren>\() [\ \t]{0,20} | (?P<block>[|>]) [+0-9-]{0,2} [\ \t]{0,20} )?
+        \r?\n [\ \t]{0,80} (?P<leader>"""
+    + ANY_LEADER
+    + r""")? (?= \S ) )?
     (?: [bfru]{1,2} (?= ["'] ) )?
     (?P<mark> \\{0,3} (?: \"{3} | '{3} | ["'`] ) )?"""
 )
@@ -31,14 +38,15 @@ _QUOTED = {mark: re.compile(rf"(?:[^\\{mark}]|\\.)*+", re.S) for mark in "\"'`"}
 def contextual_spans(text: str) -> Iterator[Span]:
     lowered = text.lower()
     if "://" in text and "@" in text:
-        yield from (_value_span(match) for match in _URL.finditer(text) if not is_placeholder(match["value"]))
+        yield from (_span_of(text, match) for match in _URL.finditer(text) if not is_placeholder(match["value"]))
+        yield from wrapped_urls(text)
     if "bearer" in lowered or "basic" in lowered:
-        yield from (_value_span(match) for match in _HEADER.finditer(text) if _is_header_secret(match))
+        yield from filter(None, (_header_span(text, match) for match in _HEADER.finditer(text)))
     if "curl" in lowered and (" -u" in text or " --user" in text):
         for match in _CURL_USER.finditer(text):
             line = text[max(0, match.start() - 400) : match.start()].rpartition("\n")[2]
             if "curl" in line and not is_placeholder(match["value"][:JUDGED]):
-                yield _value_span(match)
+                yield _span_of(text, match)
     at = 0
     while assignment := _ASSIGNMENT.search(text, at):
         found = _assigned(text, assignment)
@@ -47,15 +55,23 @@ def contextual_spans(text: str) -> Iterator[Span]:
             yield found
 
 
-def _value_span(match: re.Match[str]) -> Span:
-    return Span(match.start("value"), match.end("value"), "secret", match["value"])
+def _span_of(text: str, match: re.Match[str]) -> Span:
+    rest, end = rest_of(text, match.end("value"))
+    return Span(match.start("value"), end, "secret", match["value"] + rest)
 
 
-def _is_header_secret(match: re.Match[str]) -> bool:
-    value = match["value"]
+def _header_span(text: str, match: re.Match[str]) -> Span | None:
+    whole = _span_of(text, match)
+    for end, value in ((whole.end, whole.secret), (match.end(), match["value"])):
+        if _is_header_secret(match["scheme"].lower(), value):
+            return Span(match.start("value"), end, "secret", value)
+    return None
+
+
+def _is_header_secret(scheme: str, value: str) -> bool:
     if is_placeholder(value[:JUDGED]):
         return False
-    if match["scheme"].lower() == "bearer":
+    if scheme == "bearer":
         return (len(value) >= 8 and mixes_digits(value)) or is_random(value[:JUDGED])
     try:
         decoded = base64.b64decode(value + "=" * (-len(value) % 4)).decode()
@@ -74,24 +90,42 @@ def _assigned(text: str, match: re.Match[str]) -> Span | None:
     if strength is None or not (sep or is_option):
         return None
     start = match_end(SCHEME, text, match.end())
+    if match["leader"] and not leads_alike(text, name_start, match["leader"]):
+        return None
     if mark is None:
-        value = text[start : match_end(_BARE, text, start, start + JUDGED)]
-        identifier = IDENTIFIER.fullmatch(value)
-        value = value.rstrip(",") if identifier else value.rstrip(")]},.")
-        before, after = text[name_start - 1 : name_start], text[start + len(value) : start + len(value) + 1]
-        shell = is_option or (match["sep"] == "=" and (name.isupper() or before in ("?", "&")))
-        plain = shell or _is_setting(text[max(0, name_start - 80) : name_start], match["sep"], after)
-        accepted = _is_bare_secret(value, strength, shell=shell, plain=plain)
-        if accepted and len(value) == JUDGED:
-            value = text[start : match_end(_BARE, text, start)]
-    else:
-        value = _quoted(text, start, mark)
-        # In `split("token=")` and `"token:" + x` the quote is not the first but the last of a literal.
-        last = r"[,)\]}]+(?:\s|\Z)" if match["sep"].endswith(" ") else r"[,)\]}+.;%&|:]"
-        ends = not match["close"] and re.match(last, value)
-        accepted = not ends and _is_quoted_secret(value[:JUDGED], strength, name)
+        return _bare_span(text, match, name_start, start, strength)
+    value = _quoted(text, start, mark)
+    # In `split("token=")` and `"token:" + x` the quote is not the first but the last of a literal.
+    last = r"[,)\]}]+(?:\s|\Z)" if match["sep"].endswith(" ") else r"[,)\]}+.;%&|:]"
+    ends = not match["close"] and re.match(last, value)
+    accepted = not ends and _is_quoted_secret(value[:JUDGED], strength, name)
     if sep.startswith(("==", "!=")):
         accepted = accepted and is_random(value[:JUDGED]) and not re.search(r"\s", value)
+    return Span(start, start + len(value), "secret", value) if accepted else None
+
+
+def _bare_span(text: str, match: re.Match[str], name_start: int, start: int, strength: Strength) -> Span | None:
+    """Judge a value without quotes, together with what the next lines have of it."""
+    name, sep = text[name_start : match.start("close")], match["sep"]
+    value = text[start : match_end(_BARE, text, start, start + JUDGED)]
+    identifier = IDENTIFIER.fullmatch(value)
+    value = value.rstrip(",") if identifier else value.rstrip(")]},.")
+    before, after = text[name_start - 1 : name_start], text[start + len(value) : start + len(value) + 1]
+    if match["below"]:
+        if match["paren"] or not sep.strip(" \t") or not (match["block"] or mixes_digits(value)):
+            return None
+        if not stands_below(text, name_start, start, start + len(value), match["leader"]):
+            return None
+    is_option = name.startswith("-") and sep.strip(" \t") in ("", "=")
+    shell = is_option or (sep == "=" and (name.isupper() or before in ("?", "&")))
+    plain = shell or bool(match["below"]) or _is_setting(text[max(0, name_start - 80) : name_start], sep, after)
+    accepted = _is_bare_secret(value, strength, shell=shell, plain=plain)
+    if accepted and len(value) == JUDGED:
+        value = text[start : match_end(_BARE, text, start)]
+    rest, end = rest_of(text, start + len(value)) if accepted or mixes_digits(value) else ("", 0)
+    if rest and (accepted or _is_bare_secret(value + rest, strength, shell=shell, plain=plain)):
+        return Span(start, end, "secret", value + rest)
+    accepted = accepted and not (sep.strip().startswith(("==", "!=")) and not is_random(value[:JUDGED]))
     return Span(start, start + len(value), "secret", value) if accepted else None
 
 

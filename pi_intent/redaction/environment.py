@@ -8,12 +8,13 @@ import re
 import string
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, unquote
 
-from pi_intent.redaction.looks import PATH, is_placeholder
+from pi_intent.redaction.context import contextual_spans
+from pi_intent.redaction.looks import PATH, is_placeholder, is_random
 from pi_intent.redaction.names import HARMLESS_ENDINGS, PASSWORD_PARTS, STRONG_PARTS, name_parts
 from pi_intent.redaction.shapes import shape_spans
-from pi_intent.redaction.spans import LEADER, LEAST_ENVIRONMENT, Span
+from pi_intent.redaction.spans import ANY_LEADER, LEAST_ENVIRONMENT, Span
 from pi_intent.word_sets import word_set
 
 _ENVIRONMENT_PARTS = PASSWORD_PARTS | STRONG_PARTS | word_set("auth key keys pass passwords private tokens")
@@ -26,7 +27,9 @@ def is_secret_variable(name: str, value: str) -> bool:
     any name, a public key or a fingerprint (`GPG_KEY` of an image), nor a value that only stands for one.
     """
     parts = name_parts(name)
-    if len(value) < LEAST_ENVIRONMENT or name in ("PWD", "OLDPWD") or _ENVIRONMENT_PARTS.isdisjoint(parts):
+    if len(value) < LEAST_ENVIRONMENT or name in ("PWD", "OLDPWD"):
+        return False
+    if _ENVIRONMENT_PARTS.isdisjoint(parts) and parts[-1:] not in (["pat"], ["cookie"], ["cookies"]):
         return False
     if parts[-1] in HARMLESS_ENDINGS or not {"public", "fingerprint"}.isdisjoint(parts) or is_placeholder(value):
         return False
@@ -37,9 +40,20 @@ def is_secret_variable(name: str, value: str) -> bool:
     )
 
 
+_URL_USER = re.compile(r"://(?P<user>[^\s/:@]{20,})@")
+
+
+def _secrets_within(value: str) -> Iterator[str]:
+    """The passwords and keys that a URL or a connection string holds, whatever the variable is called."""
+    found = [span.secret for span in contextual_spans(value)]
+    found += [match["user"] for match in _URL_USER.finditer(value) if is_random(match["user"])]
+    for secret in found:
+        yield from (form for form in {secret, unquote(secret)} if len(form) >= LEAST_ENVIRONMENT)
+
+
 # What can stand between the characters of a secret without changing what a shell or a program reads.
 _FILLER = r"\s\"'`\\+\u00ad\u200b-\u200f\u2060\ufeff"
-_NEXT_IN_COMMENT = re.compile(rf"(?:[\r\n]|\\[nr])[ \t]{{0,80}}+{LEADER}")
+_NEXT_IN_COMMENT = re.compile(rf"(?:[\r\n]|\\[nr])[ \t]{{0,80}}+{ANY_LEADER}")
 _FILLERS = (
     re.compile(f"[{_FILLER}]+"),
     re.compile(rf"(?:\\[nrt]|[{_FILLER}])+"),
@@ -90,23 +104,32 @@ class Needle:
 
 def needles_of(environment: Mapping[str, str]) -> dict[str, Needle]:
     """The secrets of an environment by each of their forms, squeezed."""
-    return needles_of_values(value for name, value in environment.items() if is_secret_variable(name, value))
+    needles: dict[str, Needle] = {}
+    for name, value in environment.items():
+        if is_secret_variable(name, value):
+            _add_needles(needles, value)
+        for secret in _secrets_within(value):
+            _add_needles(needles, secret)
+    return needles
 
 
 def needles_of_values(values: Iterable[str]) -> dict[str, Needle]:
     """What is known to be secret by each of its forms, squeezed."""
     needles: dict[str, Needle] = {}
     for value in values:
-        if len(value) >= LEAST_ENVIRONMENT:
-            own = next((span for span in shape_spans(value) if (span.start, span.end) == (0, len(value))), None)
-            kind, secret = (own.kind, own.secret) if own else ("env", value)
-            for form in _forms(value):
-                for squeezed in squeezed_readings(form):
-                    # Behind a backslash its first letter reads as the end of a line that is written out.
-                    for reading in (squeezed, squeezed[1:] if squeezed[:1] in ("n", "r", "t") else ""):
-                        if len(reading) >= LEAST_ENVIRONMENT:
-                            needles.setdefault(reading, Needle(kind, secret, 0 if form == value else 2))
+        _add_needles(needles, value)
     return needles
+
+
+def _add_needles(needles: dict[str, Needle], value: str) -> None:
+    own = next((span for span in shape_spans(value) if (span.start, span.end) == (0, len(value))), None)
+    kind, secret = (own.kind, own.secret) if own else ("env", value)
+    for form in _forms(value):
+        for squeezed in squeezed_readings(form):
+            # Behind a backslash its first letter reads as the end of a line that is written out.
+            for reading in (squeezed, squeezed[1:] if squeezed[:1] in ("n", "r", "t") else ""):
+                if len(reading) >= LEAST_ENVIRONMENT:
+                    needles.setdefault(reading, Needle(kind, secret, 0 if form == value else 2))
 
 
 def needle_spans(text: str, needles: Mapping[str, Needle]) -> Iterator[Span]:

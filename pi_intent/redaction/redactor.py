@@ -32,7 +32,10 @@ _HYPHENED = (*(anchor for anchor in ANCHORS if "-" in anchor), "privatekey")
 _UNDERSCORED = tuple(anchor for anchor in ANCHORS if "_" in anchor)
 _LETTERED = tuple(anchor for anchor in ANCHORS if anchor.isalpha())
 _NAMES = ("pass", "pwd", "secret", "token", "credential", "auth", "key", "curl", "://")
+_PAT = ("pat=", "pat:", "-pat", "b_pat")
 _DENSE = re.compile(r"[A-Za-z0-9+/=_-]{24,}")
+_BETWEEN = "\0"
+"""Stands between texts that are looked at together: it is no filler and in no secret."""
 _OPTION = re.compile(r"--?[A-Za-z][\w-]{1,40}")
 
 
@@ -45,9 +48,34 @@ def _may_hold_secrets(squeezed: str) -> bool:
         or (hyphen and any(map(has, _HYPHENED)))
         or (has("_") and any(map(has, _UNDERSCORED)))
         or ((hyphen or has(":") or has("=")) and any(map(has, _NAMES)))
+        or (has("pat") and any(map(has, _PAT)))
         or has("bearer")
         or has("basic")
     )
+
+
+def _gather(value: JSONValue, texts: list[str], depth: int) -> bool:
+    """Add all the texts of a value, keys too, to `texts`; False where one must be looked at for its name or depth."""
+    match value:
+        case str():
+            texts.append(value)
+        case list():
+            return depth < MAX_DEPTH and all(_gather(item, texts, depth + 1) for item in value)
+        case dict():
+            label = value.get("name", value.get("key"))
+            if depth >= MAX_DEPTH or any(map(_is_secret_name, value)):
+                return False
+            if "value" in value and isinstance(label, str) and _is_secret_name(label):
+                return False
+            texts += value
+            return all(_gather(item, texts, depth + 1) for item in value.values())
+        case _:
+            pass
+    return True
+
+
+def _is_secret_name(name: str) -> bool:
+    return strength_of(name) in ("password", "strong")
 
 
 class Redactor:
@@ -77,9 +105,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return the text with tokens in place of secrets; the very same object when there are none."""
-        readings = squeezed_readings(text)
-        known = any(any(map(reading.__contains__, self._needles)) for reading in readings)
-        if not (known or self._entropy or any(map(_may_hold_secrets, readings))):
+        if not self._may_hold_secrets(text):
             return text
         for _ in range(_MAX_ROUNDS):
             # What a secret hid from view shows once it is a token.
@@ -92,7 +118,19 @@ class Redactor:
 
     def value(self, value: JSONValue) -> JSONValue:
         """Return the value with every string in it redacted, keys too; the very same object when nothing changed."""
+        if isinstance(value, str):
+            return self.text(value)
+        texts: list[str] = []
+        # All at once first: that is a fraction of the work, and most values hold nothing.
+        if _gather(value, texts, 0) and not self._may_hold_secrets(_BETWEEN.join(texts)):
+            return value
         return self._value(value, name="", depth=0)
+
+    def _may_hold_secrets(self, text: str) -> bool:
+        """Tell cheaply whether the rules need to run on a text, or on one of several with `_BETWEEN` between them."""
+        readings = squeezed_readings(text)
+        known = any(any(map(reading.__contains__, self._needles)) for reading in readings)
+        return known or self._entropy or any(map(_may_hold_secrets, readings))
 
     def _value(self, value: JSONValue, *, name: str, depth: int) -> JSONValue:
         """Redact what stands under a name that makes it secret, or under none."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from pi_intent.redaction.looks import is_blanked, is_random, mixes_digits
-from pi_intent.redaction.spans import LEADER, Span, match_end
+from pi_intent.redaction.spans import ANY_LEADER, LINE_BREAK, Span, after_break, match_end
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,8 @@ SHAPES = (
 )
 ANCHORS = [anchor for shape in SHAPES for anchor in shape.anchors]
 _ANY_ANCHOR = re.compile("|".join(map(re.escape, ANCHORS)))
-_LINE_BREAK = re.compile(rf"(?:\r?\n|\\+r\\+n|\\+n)[ \t]*+(?:{LEADER})?")
 _LONG_RUN = re.compile(r"[A-Za-z0-9]{12,}")
-_LINE_END = re.compile(r"[ \t\"'`,;)\]}*/]*+\\?(?:[\r\n]|\Z|\\+[nr])")
+_LINE_END = re.compile(r"[ \t\"'`,;)\]}*/|]*+\\?(?:[\r\n]|\Z|\\+[nr])")
 
 
 def shape_spans(text: str) -> Iterator[Span]:
@@ -78,19 +77,25 @@ def shape_spans(text: str) -> Iterator[Span]:
 def _continued(shape: _Shape, text: str, end: int, body: str) -> tuple[int, str]:
     """Add to a body what reads like the rest of it: what stands alone on the next lines, or must belong to it."""
     pieces, size = [body], len(body)
-    while gap := _LINE_BREAK.match(text, end):
-        more = shape.more.match(text, gap.end())
-        if not more or (_ANY_ANCHOR.match(text, gap.end()) and not pieces[-1].endswith(".")):
+    while gap := LINE_BREAK.match(text, end):
+        starts = after_break(text, gap.end())
+        found = (shape.more.match(text, at) for at in starts)
+        more = next((more for more in found if more and _goes_on(shape, text, pieces[-1], size, more)), None)
+        if not more:
             break
-        piece = more.group()
-        if not _LINE_END.match(text, more.end()) and not _completes(shape, size, piece):
-            break
-        if size >= shape.full and not ("open" in shape.traits and len(piece) >= 6 and mixes_digits(piece)):
-            break
-        pieces.append(piece)
-        size += len(piece)
+        pieces.append(more.group())
+        size += len(more.group())
         end = more.end()
     return end, "".join(pieces)
+
+
+def _goes_on(shape: _Shape, text: str, before: str, size: int, more: re.Match[str]) -> bool:
+    piece = more.group()
+    if _ANY_ANCHOR.match(text, more.start()) and not before.endswith("."):
+        return False
+    if not _LINE_END.match(text, more.end()) and not _completes(shape, size, piece):
+        return False
+    return size < shape.full or ("open" in shape.traits and len(piece) >= 6 and mixes_digits(piece))
 
 
 def _completes(shape: _Shape, size: int, piece: str) -> bool:
@@ -112,7 +117,7 @@ def _convinces(shape: _Shape, body: str) -> bool:
 _PEM_BEGIN = re.compile(r"-----BEGIN[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_END = re.compile(r"-----END[ A-Z0-9]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _PEM_LINES = re.compile(
-    rf"""(?x) (?: (?: [\ \t"'`,+]{{0,80}} (?: [\r\n] | \\{{1,4}}[nr\n] ) )++ [\ \t"'`]{{0,80}} (?:{LEADER})?
+    rf"""(?x) (?: (?: [\ \t"'`,+]{{0,80}} (?: [\r\n] | \\{{1,4}}[nr\n] ) )++ [\ \t"'`]{{0,80}} (?:{ANY_LEADER})?
     (?: [A-Za-z-]{{1,40}}:\ [^\n\\"']*+ | [A-Za-z0-9+/=]++ ) (?= [\ \t]{{0,80}} (?: [-"'`,\\\r\n] | \Z ) ) )*+"""
 )
 

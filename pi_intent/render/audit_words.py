@@ -26,8 +26,8 @@ TITLES: dict[LastWord, str] = {
 MOST_ROWS = 8
 
 NOT_PROVEN = (
-    '"A person" means that somebody answered in the agent\'s own dialog; who that was, and whether they read it, '
-    "stands nowhere.",
+    '"A person" means that somebody answered in the agent\'s own dialog, "the application" that a program around the '
+    "agent did. Who that was, and whether they read what they were asked, stands nowhere.",
     "A call that did not go through pi-intent stands in no ledger: nothing here says that there was none.",
     "A call without a question is counted by what its tool can do where nothing else was set: read reads, write and "
     "edit write, and any other tool can do anything (exec).",
@@ -110,11 +110,11 @@ def tables(numbers: Numbers) -> Iterator[tuple[str, Mapping[str, Answers]]]:
 
 
 def times(numbers: Numbers) -> str | None:
-    """Say how long people took; None where nobody answered."""
+    """Say how long answers took; None where nobody answered."""
     found = numbers.check_ins
     if found.median_ms is None:
         return None
-    return f"Half of the {_many(found.answered, 'answer')} of people came within {duration(found.median_ms)}."
+    return f"Half of the {_many(found.answered, 'answer')} came within {duration(found.median_ms)}."
 
 
 def told(call: LedgerCall, moments: Moments) -> Told:

@@ -44,9 +44,9 @@ def call_lines(
     yield Line(missing if begun is None else stated(begun, _WHOLE), lead=None)
     if begun is not None and begun.rationale:
         yield from _fact("because", begun.rationale)
-    yield Line((("  ", ""), *ending(call, _WHOLE).pieces), lead=None)
+    yield Line((("  ", ""), *ending(call, _WHOLE).pieces), lead=None, hang=4)
     for doubt in noted(notes):
-        yield Line((("  ", ""), *doubt.pieces), lead=None)
+        yield Line((("  ", ""), *doubt.pieces), lead=None, hang=4)
     if begun is not None:
         yield from _section("What was to run")
         yield from _card(begun.tool, begun.args)
@@ -81,7 +81,7 @@ def _section(title: str) -> Iterator[Line]:
 def _fact(name: str, text: str) -> Iterator[Line]:
     shown = printable(text, width=_WHOLE)
     if shown:
-        yield Line(((f"  {name.ljust(_NAMES)}", "dim"), (shown, "")), lead=None)
+        yield Line(((f"  {name.ljust(_NAMES)}", "dim"), (shown, "")), lead=None, hang=_NAMES + 2)
 
 
 def _about(begun: CallEntry, moments: Moments) -> Iterator[Line]:
@@ -175,7 +175,7 @@ def _card(tool: str, args: JSONObject) -> Iterator[Line]:
 
 def _literal(mark: str, text: str) -> Iterator[Line]:
     for number, line in enumerate(literal_lines(text, width=_CARD_WIDTH, max_lines=_CARD_LINES)):
-        yield Line(((f"  {mark if not number else ' ' * len(mark)}{line}", "cyan"),), lead=None)
+        yield Line(((f"  {mark if not number else ' ' * len(mark)}{line}", "cyan"),), lead=None, hang=4)
 
 
 def _block(mark: str, text: str, style: str) -> Iterator[Line]:

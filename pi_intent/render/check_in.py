@@ -136,6 +136,8 @@ def _written(question: Question, content: str, width: int) -> Iterator[str]:
         )
     if not content:
         yield from _ours("The file is empty then.", width)
+    elif not content.endswith("\n"):
+        yield from _ours("Its last line has no line end.", width)
 
 
 def _changed(before: str, after: str, width: int) -> Iterator[str]:

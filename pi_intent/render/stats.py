@@ -95,7 +95,9 @@ def _rejections(stats: Stats, look: _Look) -> Iterator[str]:
     yield from _title("Rejected", f"{_of(found.calls)} calls")
     if not found.calls.n:
         return
-    yield from _counts({name.replace("_", " "): count for name, count in found.codes.items()}, found.calls.n, look)
+    reasons = {name.replace("_", " "): count for name, count in found.codes.items()}
+    unexplained = {"no reason recorded": found.unexplained} if found.unexplained else {}
+    yield from _counts(unexplained | reasons, found.calls.n, look)
     yield "  by tool"
     yield from _shares(_some(found.tools), look)
     yield "  by model"
@@ -103,8 +105,8 @@ def _rejections(stats: Stats, look: _Look) -> Iterator[str]:
     recovery = stats.recovery
     total = sum(recovery.rounds.values()) + recovery.never
     rounds = {f"after {name} round{'' if name == '1' else 's'}": n for name, n in recovery.rounds.items()}
-    yield f"  until the tool was called rightly, {_many(total, 'time')}, {duration(recovery.ms)} in all"
-    yield from _counts({**rounds, "never again": recovery.never}, total, look)
+    yield f"  until a call of the tool was let through, {_many(total, 'time')}, {duration(recovery.ms)} in all"
+    yield from _counts({**rounds, "never": recovery.never}, total, look)
 
 
 def _failures(stats: Stats, look: _Look) -> Iterator[str]:

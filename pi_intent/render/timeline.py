@@ -52,13 +52,14 @@ class Line:
 
     `lead` is the time of the call where this is the first line of one, '' on any other line of a call, and None where
     a line belongs to no call. `name` is the call's short id, on its first line: it stands under the time. With `cut`
-    a terminal shows what fits on one line.
+    a terminal shows what fits on one line. Where a terminal breaks it, what follows stands `hang` columns further in.
     """
 
     pieces: tuple[tuple[str, str], ...] = ()
     lead: str | None = ""
     cut: bool = False
     name: str = ""
+    hang: int = 0
 
     @property
     def plain(self) -> str:
@@ -245,8 +246,24 @@ def folded(console: Console, lines: Iterable[Line]) -> Iterator[Text]:
         text = Text.assemble(*line.pieces)
         if line.cut:
             text.truncate(room, overflow="ellipsis")
-        pieces = [text] if text.cell_len <= room else text.wrap(console, room)
-        for piece in pieces:
-            piece.rstrip()
+        for piece in hung(console, text, room, line.hang):
             yield Text.assemble((lead.ljust(column), "dim"), piece)
             lead = ""
+
+
+def hung(console: Console, text: Text, room: int, hang: int) -> Iterator[Text]:
+    """Yield a text in lines of so many columns, broken at words; all but the first stand `hang` further in."""
+    from rich.text import Text
+
+    if text.cell_len <= room:
+        text.rstrip()
+        yield text
+        return
+    hang = max(0, min(hang, room - _LEAST))
+    first, *more = text.wrap(console, room)
+    if hang:
+        rest = text[len(first.plain) :]
+        more = [*rest[len(rest.plain) - len(rest.plain.lstrip(" ")) :].wrap(console, room - hang)]
+    for piece in (first, *(Text(" " * hang).append_text(piece) for piece in more)):
+        piece.rstrip()
+        yield piece

@@ -17,7 +17,7 @@ from pi_intent.sessions.bounded import Recent, Waiting
 from pi_intent.sessions.claude_code_ends import result_of
 from pi_intent.sessions.fields import identity, listed, mapping, said, server_and_tool, stated, word
 from pi_intent.sessions.lines import Numbered, read_lines
-from pi_intent.sessions.moments import moment
+from pi_intent.sessions.moments import moment, stated_moment
 from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt, Unread
 from pi_intent.sessions.wrapped import Taken, WrappedTools, listed_functions
@@ -173,7 +173,7 @@ class _Reader:
             intent=taken.intent,
             rationale=taken.rationale,
             asked=taken.asked,
-            ts=moment(about.line.get("timestamp")),
+            ts=stated_moment(about.line.get("timestamp")),
             agent=_agent(about.line),
             parent=about.parent,
             model=None if about.model == "<synthetic>" else about.model,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pi_intent.sessions.fields import mapping, said, size, word
-from pi_intent.sessions.moments import milliseconds, moment
+from pi_intent.sessions.moments import milliseconds, stated_moment
 from pi_intent.sessions.values import FoundResult
 from pi_intent.types import JSONObject, Status
 
@@ -51,7 +51,7 @@ def result_of(line: JSONObject, block: JSONObject, call_id: str) -> FoundResult:
         tool_call_id=call_id,
         status=status,
         is_error=failed,
-        ts=moment(line.get("timestamp")),
+        ts=stated_moment(line.get("timestamp")),
         ms=next((ms for ms in durations if ms is not None), None),
         error=text if status != "ok" else None,
         text=text,

@@ -18,7 +18,7 @@ from pi_intent.sessions.bounded import Recent
 from pi_intent.sessions.codex_ends import Verdict, result_of, verdict_of
 from pi_intent.sessions.fields import identity, listed, mapping, parsed, said, server_and_tool, stated, word
 from pi_intent.sessions.lines import Numbered, read_lines
-from pi_intent.sessions.moments import moment
+from pi_intent.sessions.moments import moment, stated_moment
 from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, Head, Prompt, Unread
 from pi_intent.sessions.wrapped import Taken, WrappedTools
@@ -191,7 +191,7 @@ class _Reader:
             intent=taken.intent,
             rationale=taken.rationale,
             asked=taken.asked,
-            ts=moment(line.get("timestamp")),
+            ts=stated_moment(line.get("timestamp")),
             tool_source=source,
             agent=self._agent,
             model=self._model,
@@ -206,7 +206,7 @@ class _Reader:
             item.get("output"),
             call_id,
             key=call.key if call is not None else None,
-            ts=moment(line.get("timestamp")),
+            ts=stated_moment(line.get("timestamp")),
             verdict=self._verdicts.pop(call_id, Verdict()),
         )
         if call is not None:

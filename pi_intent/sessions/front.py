@@ -59,7 +59,7 @@ def read_session(path: Path, *, at: Callable[[int], None] | None = None) -> tupl
         raise SessionError(f"{shown} cannot be read: {_reason(error)}") from error
     if stat.S_ISDIR(mode):
         if not files:
-            raise SessionError(f"{shown} is a folder without the events of an OpenHands session; name a file")
+            raise SessionError(f"{shown}: no session file in this folder")
         items = _whole(files)
     elif stat.S_ISREG(mode):
         items = _lines(path)

@@ -13,7 +13,7 @@ from pathlib import Path
 from pi_intent.descriptions import model_texts
 from pi_intent.errors import LedgerError, PiIntentError, SessionError
 from pi_intent.labels.printable import printable
-from pi_intent.ledger.keys import KEY_BYTES, Digester, load_key, redaction_key
+from pi_intent.ledger.keys import Digester, key_to_look, load_key, redaction_key
 from pi_intent.ledger.location import GIT_TIMEOUT_SECONDS, LedgerLocation
 from pi_intent.redaction import Redactor
 from pi_intent.sessions.front import read_session
@@ -41,7 +41,7 @@ def import_target(
 
     Raises `LedgerError` where the key cannot be read or made, and where another import is under way.
     """
-    key = _key_to_look(location) if dry_run else load_key(location.root)
+    key = key_to_look(location.root) if dry_run else load_key(location.root)
     target = Target(
         location=location,
         folders=project_folders(location, environ),
@@ -60,12 +60,7 @@ def import_target(
 
 def redactor_to_look(location: LedgerLocation, environ: Mapping[str, str]) -> Redactor:
     """Return what takes the secrets out of what is shown of a ledger; none is made. Raises `LedgerError`."""
-    return Redactor(redaction_key(_key_to_look(location)), environ)
-
-
-def _key_to_look(location: LedgerLocation) -> bytes:
-    # Where there is no key, there is no ledger yet, and nothing that digests could be compared with.
-    return load_key(location.root) if (location.root / "key").exists() else os.urandom(KEY_BYTES)
+    return Redactor(redaction_key(key_to_look(location.root)), environ)
 
 
 def import_session(

@@ -29,6 +29,12 @@ def moment(value: JSONValue) -> float | None:
     return seconds if 0 <= seconds <= _LATEST else None
 
 
+def stated_moment(value: JSONValue) -> float | None:
+    """Return a moment as `moment` does, but -1 where something is stated that is none."""
+    found = moment(value)
+    return -1.0 if found is None and value is not None else found
+
+
 def milliseconds(value: JSONValue, *, per_unit: int = 1) -> int | None:
     """Return a duration in whole milliseconds; None for whatever is none."""
     if not isinstance(value, int | float) or isinstance(value, bool):

@@ -25,6 +25,9 @@ _MOST_WAITING = 4096
 """Results that stand before their call, which no agent writes on purpose."""
 _KEPT_OF_TEXT = 65_536
 
+_TO_COME = 86_400.0
+"""Seconds that a clock may go before ours."""
+
 _MOST_OPEN = 64
 """Segments that are open at a time: a file of thousands of sessions must not use up what a process may open."""
 
@@ -88,11 +91,21 @@ class FileImport:
             case Prompt():
                 self._texts.add(item.text)
             case FoundCall():
-                self._take_call(item)
+                self._take_call(self._with_possible_time(item))
             case FoundResult():
-                self._take_result(item)
+                self._take_result(self._with_possible_time(item))
             case Unread():
                 self._counts.not_read(item)
+
+    def _with_possible_time[T: (FoundCall, FoundResult)](self, item: T) -> T:
+        """Return an item without its time where that cannot be, and count it; more than a day to come cannot."""
+        if item.ts is None:
+            return item
+        sane = sane_time(item.ts)
+        if sane is not None and sane <= self._target.clock() + _TO_COME:
+            return item
+        self._counts.impossible_times += 1
+        return replace(item, ts=None)
 
     def _take_head(self, head: Head) -> None:
         before = self._head
@@ -166,7 +179,8 @@ class FileImport:
         chosen = self._settings.for_tool(found.tool, tool_source=found.tool_source, watched=True, profile="full")
         identity = call_identity(self._dialect, session.id, found.key)
         fresh = id_at(int(when * 1000), identity)
-        is_known = which(fresh) in session.known.begun or which(fresh) in self._target.planned
+        is_repeated = which(fresh) in self._target.planned
+        is_known = is_repeated or which(fresh) in session.known.begun
         start = start_event(
             found,
             host=self._dialect,
@@ -185,7 +199,8 @@ class FileImport:
         )
         record = None
         if is_known:
-            self._counts.already += 1
+            self._counts.repeated += is_repeated
+            self._counts.already += not is_repeated
         else:
             record = self._recorder.call(start, context, ts=timestamp(when), head=None)
         session.begin(found.key, begun_by(start, found, context), record)

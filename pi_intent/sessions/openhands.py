@@ -16,7 +16,7 @@ from typing import NamedTuple
 from pi_intent.sessions.bounded import Recent
 from pi_intent.sessions.fields import exit_code, identity, listed, mapping, parsed, said, size, stated, word
 from pi_intent.sessions.lines import Numbered
-from pi_intent.sessions.moments import moment
+from pi_intent.sessions.moments import moment, stated_moment
 from pi_intent.sessions.openhands_0x import EarlyReader, is_early
 from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt, Unread
@@ -157,7 +157,7 @@ class _Reader:
             intent=taken.intent,
             rationale=taken.rationale,
             asked=taken.asked,
-            ts=moment(event.get("timestamp")),
+            ts=stated_moment(event.get("timestamp")),
             model=self._model,
         )
 
@@ -196,7 +196,7 @@ class _Reader:
             group=call_id,
             turn=self._turns,
             args=mapping(event.get("raw_input")),
-            ts=moment(event.get("timestamp")),
+            ts=stated_moment(event.get("timestamp")),
         )
 
     def _answer(self, event: JSONObject, kind: str) -> FoundResult:
@@ -215,7 +215,7 @@ class _Reader:
             tool_call_id=call_id or "",
             status=status,
             is_error=failed,
-            ts=moment(event.get("timestamp")),
+            ts=stated_moment(event.get("timestamp")),
             error=text if status != "ok" else None,
             text=_PASTE_MODE.sub("", text),
             bytes_out=size(text),

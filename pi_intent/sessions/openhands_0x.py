@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from pi_intent.sessions.bounded import Recent
 from pi_intent.sessions.fields import exit_code, identity, listed, mapping, said, size, stated, word
-from pi_intent.sessions.moments import moment
+from pi_intent.sessions.moments import moment, stated_moment
 from pi_intent.sessions.unknown import UnknownKinds
 from pi_intent.sessions.values import Found, FoundCall, FoundResult, Head, Prompt
 from pi_intent.types import JSONObject, Status
@@ -144,7 +144,7 @@ class _Run:
             args=rest,
             intent=thought,
             asked=thought is not None,
-            ts=moment(event.get("timestamp")),
+            ts=stated_moment(event.get("timestamp")),
             model=word(response.get("model")) or self._model,
         )
         self._open[name] = call.key, call.tool_call_id
@@ -171,7 +171,7 @@ class _Run:
             tool_call_id=call_id,
             status=status,
             is_error=failed,
-            ts=moment(event.get("timestamp")),
+            ts=stated_moment(event.get("timestamp")),
             error=text if status != "ok" else None,
             text=text,
             bytes_out=size(text),

@@ -17,8 +17,9 @@ class FileReport:
 
     `results` are those of calls in the file and of others; `unpaired` the others, which are not kept. `per_edit` is
     the number of intents inside single edits. `already` are calls that were taken in before, `recorded` those that
-    pi-intent recorded while they happened, `still_running` those that it may be about to record: together with
-    `new_calls` they are all `calls`. `unread` names the first
+    pi-intent recorded while they happened, `repeated` those that another of the files has, too, `still_running` those
+    that pi-intent may be about to record: together with `new_calls` they are all `calls`. `impossible_times` counts
+    times that cannot be; another one was taken. `unread` names the first
     lines that could not be read, and why; `unread_lines` counts all of them.
     """
 
@@ -37,7 +38,9 @@ class FileReport:
     new_ends: int
     already: int
     recorded: int
+    repeated: int
     still_running: int
+    impossible_times: int
     unread_lines: int
     unread: tuple[Unread, ...]
 
@@ -57,7 +60,9 @@ class Counts:
     new_ends: int = 0
     already: int = 0
     recorded: int = 0
+    repeated: int = 0
     still_running: int = 0
+    impossible_times: int = 0
     unread_lines: int = 0
     unread: list[Unread] = field(default_factory=list)
     sessions: dict[str, None] = field(default_factory=dict)
@@ -99,7 +104,9 @@ class Counts:
             new_ends=self.new_ends,
             already=self.already,
             recorded=self.recorded,
+            repeated=self.repeated,
             still_running=self.still_running,
+            impossible_times=self.impossible_times,
             unread_lines=self.unread_lines,
             unread=tuple(self.unread),
         )

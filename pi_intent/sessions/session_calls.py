@@ -123,5 +123,4 @@ class SessionCalls:
     def _write(self, begun: Begun, record: str) -> None:
         self.writer.append(record)
         self._counts.new_calls += 1
-        if self._target.dry_run:
-            self._target.planned.add(which(begun.call_id))
+        self._target.planned.add(which(begun.call_id))

@@ -20,7 +20,7 @@ from pi_intent.sessions.known import proxied_calls
 class Target:
     """The ledger that session files are read into. `folders` are the project's, also its other work trees.
 
-    With `dry_run` nothing is written, and `planned` is what would have been, because another file may hold it, too.
+    With `dry_run` nothing is written. `planned` is what was, or would have been: another file may hold it, too.
     `clock` gives Unix seconds: when something was imported.
     """
 

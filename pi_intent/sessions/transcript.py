@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pi_intent.sessions.fields import exit_code, mapping, size, word
 from pi_intent.sessions.lines import Numbered
-from pi_intent.sessions.moments import milliseconds, moment
+from pi_intent.sessions.moments import milliseconds, moment, stated_moment
 from pi_intent.sessions.pairing import Pairing
 from pi_intent.sessions.pi_ends import End, end_of
 from pi_intent.sessions.stated import Stated
@@ -136,7 +136,7 @@ class Transcript:
         self.message(message)
         ts = moment(entry.get("timestamp"))
         if ts is None:
-            ts = moment(message.get("timestamp"))
+            ts = stated_moment(message.get("timestamp", entry.get("timestamp")))
         if role == "user":
             if text := _text(message.get("content")):
                 self._out.append(Prompt(text=text))

@@ -28,5 +28,5 @@ class UnknownKinds:
     def told(self) -> Iterator[Unread]:
         """Yield a sentence for each kind, with the line on which it stood first."""
         for named, (line, count) in self._met.items():
-            records = "record" if count == 1 else "records"
-            yield Unread(line=line, text=f"{count} {records} of an unknown kind ({named}), the first on line {line}")
+            what, where = ("record", "on") if count == 1 else ("records", "the first on")
+            yield Unread(line=line, text=f"{count} {what} of an unknown kind ({named}), {where} line {line}")

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 from pi_intent.past import LastWord, PastCall, last_word, questions, took
 from pi_intent.stats.values import Answers, CheckIns, Share
 
+ANSWERING = frozenset({"person", "application"})
+"""Who can be waited for."""
+
 MOST_RULES = 1_000
 """Different rules that are counted; people name a few."""
 
@@ -44,7 +47,7 @@ class AskedSoFar:
                 self.rules.setdefault(rule, Counter())[word] += 1
         for asked, answer in questions(call.decisions):
             passed = took(asked, answer)
-            if passed is not None and answer is not None and answer.by == "person":
+            if passed is not None and answer is not None and answer.by in ANSWERING:
                 self.times[_rounded(passed)] += 1
 
     def value(self, *, of: int | None = None) -> CheckIns:

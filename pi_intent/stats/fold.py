@@ -116,6 +116,7 @@ class _Fold:
         self.sessions: dict[str, _Session] = {}
         self.status: Counter[str] = Counter()
         self.codes: Counter[str] = Counter()
+        self.unexplained = 0
         self.rejected, self.rejected_tools, self.rejected_models = _Ratio(), _Ratios(), _Ratios()
         self.recoveries = Recoveries()
         self.failed, self.failed_tools = _Ratio(), _Ratios()
@@ -147,6 +148,7 @@ class _Fold:
         self.rejected_models.add(model, rejected)
         self.codes.update(call.codes if rejected else ())
         self.check_ins.add(call, tool)
+        self.unexplained += rejected and not call.codes
         self._ran(call, tool)
         self._notes(call, notes, session, with_notes)
         self._texts(call)
@@ -211,6 +213,7 @@ class _Fold:
             status=dict(self.status.most_common()),
             rejections=Rejections(
                 calls=self.rejected.share,
+                unexplained=self.unexplained,
                 codes=dict(self.codes.most_common()),
                 tools=self.rejected_tools.shares,
                 models=self.rejected_models.shares,

@@ -38,9 +38,13 @@ class Share:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rejections:
-    """Calls that were refused when they were read; by tool and by model of all calls of it."""
+    """Calls that were refused when they were read; by tool and by model of all calls of it.
+
+    A call may have several of the `codes`, which say why; `unexplained` counts those that have none.
+    """
 
     calls: Share
+    unexplained: int = 0
     codes: dict[str, int] = field(default_factory=dict)
     tools: dict[str, Share] = field(default_factory=dict)
     models: dict[str, Share] = field(default_factory=dict)
@@ -123,7 +127,7 @@ class CheckIns:
     """Calls that a person was to be asked about, of all calls.
 
     `by` counts who decided, as the ledger names them; `rules` and `tools` have those that asked most first.
-    `answered` are the questions that a person answered while the call waited, and `median_ms` is how long half of
+    `answered` are the questions that somebody answered while the call waited, and `median_ms` is how long half of
     them took at most, rounded to two digits; None where there are none.
     """
 

@@ -36,7 +36,8 @@ class Sender:
     def send(self, spans: Sequence[PastSpan]) -> None:
         """Send a batch, and return when it is taken. Raises `TracingError` when the library has given it up."""
         if self._exporter.export([self._readable(span) for span in spans]) is not SpanExportResult.SUCCESS:
-            why = self._complaints.last or "it does not say why"
+            answer = self._complaints.answer
+            why = f"it answers {answer}" if answer else self._complaints.last or "it does not say why"
             raise TracingError(f"{shown_url(self._url)} took no spans ({why})")
 
     def _readable(self, span: PastSpan) -> ReadableSpan:

@@ -8,6 +8,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,16 @@ import pytest
 from click.testing import CliRunner, Result
 from ledger_events import a_question, a_start, an_end
 
+from pi_intent.cli.export_rows import COLUMNS, Rows
 from pi_intent.cli.main import commands
 from pi_intent.events import FileChange, OutcomePatch
+from pi_intent.ledger.calls import LedgerCall
+from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import SessionInfo
 from pi_intent.protocols import CallContext, Settlement
+from pi_intent.redaction import Redactor
 
 CONTEXT = CallContext(turn=1, policy="require", profile="lean", bytes_in=1)
 KEYS = [
@@ -360,3 +365,27 @@ def test_without_a_ledger_there_is_a_header_and_a_sentence_and_nothing_is_made(p
     assert result.stderr.startswith("No call that was asked for is recorded in ")
     assert run("jsonl").stdout == ""
     assert not (tmp_path / "state").exists()
+
+
+def test_a_line_for_a_file_is_standard_output(project: Path) -> None:
+    assert CliRunner().invoke(commands, ["export", "csv", "-o", "-"]).stdout.splitlines() == [",".join(KEYS)]
+    assert not (project / "-").exists()
+
+
+def test_a_secret_that_was_none_when_it_was_written_is_in_no_column() -> None:
+    secret = "tulip-mango-42-kiosk"
+    rows = Rows(Redactor(b"k" * 32, {"SHOP_TOKEN": secret}))
+    begun = CallEntry(
+        **dict.fromkeys((field.name for field in fields(CallEntry)), secret)
+        | {"v": 1, "t": "call", "turn": 1, "seq": 1, "args": {secret: [secret]}, "flags": (secret,)}
+        | {"intent_source": "model", "policy": "require", "profile": "lean"}
+    )
+    ended = DoneEntry(
+        **dict.fromkeys((field.name for field in fields(DoneEntry)), secret)
+        | {"v": 1, "t": "done", "status": "ok", "is_error": False, "ms": 1, "codes": (secret,), "flags": (secret,)}
+        | {"outcome_patch": OutcomePatch(from_=secret, to=secret), "ran_args": {"a": secret}, "bytes_in": 1}
+        | {"files": (FileChange(path=secret, op="modify", pre=secret, post=None),), "bytes_out": 1}
+    )
+    call = LedgerCall(id="c", state="settled", path=Path("s.jsonl"), session=secret, call=begun, done=ended)
+    assert secret not in json.dumps(rows.row(call))
+    assert list(rows.row(call)) == list(COLUMNS)

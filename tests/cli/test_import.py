@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,7 @@ def test_any_beginning_and_then_the_whole_file_give_what_the_whole_gives(
         for content in contents:
             path = tmp_path / "s.jsonl"
             path.write_bytes(content)
-            os.utime(path, (1_900_000_000, 1_900_000_000))
+            os.utime(path, (1_600_000_000, 1_600_000_000))
             run(str(path))
         kept = calls(find_ledger(Path(), os.environ).root)
         assert len(kept) == 2
@@ -120,7 +121,8 @@ def test_any_beginning_and_then_the_whole_file_give_what_the_whole_gives(
 
 def test_what_may_still_be_running_is_said_and_left(project: Path, tmp_path: Path) -> None:
     info = SessionInfo(session="0198-pi", host="pi", agent="main", cwd=str(project), version="0")
-    journal = SessionJournal.open(info, environ=os.environ, on_problem=pytest.fail)
+    before = 1_500_000_000.0
+    journal = SessionJournal.open(info, environ=os.environ, on_problem=pytest.fail, clock=lambda: before)
     path = write(tmp_path / "pi.jsonl", "".join(pi_session(project).splitlines(keepends=True)[:6]))
     assert run(str(path)).stdout.splitlines() == [
         f"Read into the ledger of {project}:",
@@ -142,6 +144,42 @@ def test_a_dry_run_says_what_would_be_new_and_writes_nothing(project: Path, tmp_
         "Nothing was written. Without --dry-run it is.",
     ]
     assert not (tmp_path / "state").exists()
+
+
+def test_times_that_cannot_be_true_are_counted_and_told(project: Path, tmp_path: Path) -> None:
+    whole = pi_session(project)
+    ahead = f"{datetime.now(UTC) + timedelta(days=3):%Y-%m-%dT%H:%M:%S.000Z}"
+    soon = f"{datetime.now(UTC) + timedelta(hours=3):%Y-%m-%dT%H:%M:%S.000Z}"
+    last = "2020-01-31T12:00:06.000Z"
+    for name, wrong, count in (("a", ahead, 1), ("b", "0001-01-01T00:00:00Z", 1), ("c", "soon", 1), ("d", soon, 0)):
+        path = write(tmp_path / f"{name}.jsonl", whole.replace(last, wrong))
+        assert document(str(path), "--dry-run")["files"][0]["impossibleTimes"] == count
+    said = run(str(tmp_path / "a.jsonl")).stdout.splitlines()
+    assert "· 1 time that cannot be true: the nearest before it counts instead" in said
+
+
+def test_what_two_files_hold_is_repeated_and_what_the_ledger_had_was_there_before(
+    project: Path, tmp_path: Path
+) -> None:
+    paths = [str(write(tmp_path / f"{name}.jsonl", pi_session(project))) for name in "ab"]
+    assert (
+        run(*paths, "--dry-run").stdout.splitlines()[1].endswith("2 new, 2 repeated in these files, 4 with an intent")
+    )
+    assert run(*paths).stdout.splitlines()[1].endswith("2 new, 2 repeated in these files, 4 with an intent")
+    assert run(*paths).stdout.splitlines()[1].endswith("4 there before, 4 with an intent")
+
+
+def test_a_session_without_calls_and_a_folder_without_sessions_are_said_to_be_that(
+    project: Path, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "pi.jsonl", pi_session(project).splitlines(keepends=True)[0])
+    assert run(str(path)).stdout.splitlines()[1:] == [
+        "  pi  0 sessions, 0 calls",
+        "· 1 session file with no calls in it",
+        "Nothing to take in: there are no calls.",
+    ]
+    for folder in ("", str(project)):
+        assert run(folder).stderr == f"Error: {project}: no session file in this folder\n"
 
 
 def test_a_folder_is_searched_and_what_is_no_session_is_counted(project: Path, tmp_path: Path) -> None:
@@ -180,7 +218,7 @@ def test_what_is_named_and_no_session_is_one_sentence_each_and_the_others_go_in(
     sentences = result.stderr.splitlines()
     assert len(sentences) == len(wrong)
     for path, sentence in zip(wrong, sentences, strict=True):
-        assert sentence.startswith(f"Error: {path} ")
+        assert sentence.startswith((f"Error: {path} ", f"Error: {path}: "))
     assert document(str(readme))["failed"] == [sentences[0].removeprefix("Error: ")]
 
 
@@ -352,7 +390,7 @@ def test_secrets_of_the_environment_and_known_shapes_reach_no_file(
 
 def test_of_a_patch_the_names_of_files_are_kept_and_not_what_stands_in_them(project: Path, tmp_path: Path) -> None:
     patch = f"*** Begin Patch\n*** Update File: {project}/src/pay.py\n@@\n-Jane, 12 Elm St\n+Joe\n*** End Patch"
-    at = {"timestamp": "2030-01-31T12:00:00.000Z"}
+    at = {"timestamp": "2020-01-31T12:00:00.000Z"}
     call = {"type": "custom_tool_call", "name": "apply_patch", "input": patch, "call_id": "c1"}
     entries = [
         {**at, "type": "session_meta", "payload": {"id": "0198-codex", "cwd": str(project)}},

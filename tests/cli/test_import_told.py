@@ -86,10 +86,10 @@ def test_what_is_told_fits_a_narrow_terminal_and_is_broken_between_words(
 
 def test_the_sessions_are_dated_by_their_last_record(project: Path, home: Path, utc: None) -> None:
     path = write(home / ".pi/agent/sessions/shop/s.jsonl", pi_session(project))
-    os.utime(path, (1_900_000_000, 1_900_000_000))
-    assert run().stdout.splitlines()[1].endswith("last used 2030-01-31 12:00")
+    os.utime(path, (1_600_000_000, 1_600_000_000))
+    assert run().stdout.splitlines()[1].endswith("last used 2020-01-31 12:00")
     (found,) = document()["found"]
-    assert (found["modified"], found["lastUsed"]) == ("2030-03-17T17:46:40.000Z", "2030-01-31T12:00:06.000Z")
+    assert (found["modified"], found["lastUsed"]) == ("2020-09-13T12:26:40.000Z", "2020-01-31T12:00:06.000Z")
 
 
 def test_a_line_that_was_not_read_is_told_with_its_number_and_the_path_of_its_file(project: Path, home: Path) -> None:

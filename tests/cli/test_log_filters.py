@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from click import unstyle
 from click.testing import CliRunner, Result
 from ledger_events import a_start, an_end
 from terminal_run import on_a_terminal
@@ -282,6 +283,21 @@ def test_calls_of_one_message_stand_together(project: Path) -> None:
     )
     shape = ["" if not line else "step" for line in log().stdout.splitlines() if not line or "Step" in line]
     assert shape == ["step", "step", "", "step"]
+
+
+def test_a_pager_begins_at_the_end_only_where_it_is_soon_there(project: Path, tmp_path: Path) -> None:
+    pager = tmp_path / "pager"
+    pager.write_text('#!/bin/sh\necho "LESS=$LESS"\nhead -n 3\n')
+    pager.chmod(0o700)
+    calls = [{"args": {}, "intent": "Step", "group_id": f"g-{n}", "status": "ok"} for n in range(2001)]
+    write(project, "s", calls)
+    few = unstyle(on_a_terminal("log", "--limit", "2000", PAGER=str(pager)))
+    many = unstyle(on_a_terminal("log", "--limit", "0", PAGER=str(pager)))  # ends, though the pager reads no more
+    assert few.splitlines()[:2] == ["LESS=FRX+G", "1 earlier call is not shown; --limit 0 shows all"]
+    assert many.splitlines()[:2] == [
+        "LESS=FRX",
+        "2001 calls, the oldest first; in the pager G goes to the newest",
+    ]
 
 
 def test_a_terminal_pages_what_is_longer_than_it(project: Path) -> None:

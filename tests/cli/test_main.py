@@ -215,15 +215,17 @@ def test_a_full_disk_under_the_output_is_told() -> None:
 
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
-def test_closed_standard_streams_are_no_reason_to_fail(closed: str) -> None:
+def test_a_closed_standard_output_is_a_failure_as_a_full_one_is_and_no_other_stream(closed: str) -> None:
     ended = subprocess.run(
         ["sh", "-c", f'"$0" -m pi_intent --help {closed}', sys.executable],
         capture_output=True,
         timeout=SECONDS,
         check=False,
     )
-    assert (ended.returncode, ended.stderr) == (0, b"")
-    assert (ended.stdout == b"") is (">&-" in closed.split())
+    without = ">&-" in closed.split()
+    assert (ended.returncode, ended.stdout == b"") == (int(without), without)
+    said = b"Error: the output could not be read or written (Bad file descriptor)\n"
+    assert ended.stderr == (said if closed == ">&-" else b"")
 
 
 def test_an_interrupt_ends_with_130_and_one_word() -> None:

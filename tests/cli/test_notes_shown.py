@@ -96,13 +96,14 @@ def test_one_call_of_a_long_session_waits_for_its_notes_too(project: Path, monke
 def test_the_notes_that_are_kept_packed_are_those_that_were_taken(project: Path) -> None:
     write(project, [HONEST, DRIFT, ("Run the tests of totals… “again”", "cat a.py"), DRIFT, DRIFT], "s")
     write(project, [DRIFT], "t")
-    with open_index(find_ledger(project, os.environ).root) as index:
+    location = find_ledger(project, os.environ)
+    with open_index(location.root) as index:
         taken = {
             call: notes
             for session in ("s", "t")
             for call, notes in notes_of(index.past(Filter(session=session))).items()
         }
-        assert dict(noting.notes_in(index, ["s", "t"])) == taken
+        assert dict(noting.notes_in(index, location, ["s", "t"])) == taken
     assert {note.kind for notes in taken.values() for note in notes} == {"drift", "duplicate", "unfulfilled"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -170,15 +171,26 @@ def test_what_is_no_time_is_wrong_usage(before: str) -> None:
     path = write("one", LONG_AGO)
     result = run("--before", before)
     assert result.exit_code == 2
-    assert "is no day such as 2030-01-31" in result.stderr.replace("\n", " ")
+    assert "is no day such as 2025-01-31" in result.stderr.replace("\n", " ")
     assert "\x1b" not in result.stderr
     assert path.exists()
 
 
 def test_a_time_to_come_is_wrong_usage_and_one_before_all_time_removes_nothing() -> None:
     path = write("one", LONG_AGO)
-    assert run("--before", "9000-01-01").exit_code == 2
+    refused = run("--before", "9000-01-01")
+    assert refused.exit_code == 2
+    assert "say a day that is over, or an age" in " ".join(refused.stderr.split())
     assert document("--before", "99999w")["removed"] == []
+    assert path.exists()
+
+
+def test_the_examples_of_the_help_and_of_the_hint_are_taken() -> None:
+    path = write("one", time.time())
+    told = [run("--help").stdout, run("--before", "no day").stderr]
+    named = {before for text in told for before in re.findall(r"\b(?:\d{4}-\d{2}-\d{2}|\d+[dw])\b", text)}
+    assert named == {"2025-01-31", "90d", "12w"}
+    assert {run("--before", before).exit_code for before in named} == {0}
     assert path.exists()
 
 

@@ -113,7 +113,8 @@ def test_what_is_not_one_call_is_a_sentence_with_the_nearest(project: Path) -> N
     )
     assert "the nearest are WXAAAAAA (Stop after three attempts)" in show("AAAABA").stderr
     assert "the latest are WXCCCCCC, WXBBBBBB (Look [bold]at that), WXAAAAAA" in show("?").stderr
-    assert show("").exit_code == 1
+    assert show("").exit_code == 2
+    assert show("").stderr.endswith("Error: CALL is empty; pi-intent log shows the end of each id\n")
 
 
 def test_json_has_the_records_where_they_stand_and_whether_they_hold(project: Path) -> None:

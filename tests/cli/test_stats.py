@@ -204,6 +204,40 @@ def test_what_fits_nothing_and_what_cannot_be_read_is_told(project: Path) -> Non
     write_story(project)
     nothing = run("--model", "nobody")
     assert (nothing.exit_code, nothing.stdout) == (0, "")
-    assert nothing.stderr == "None of the 38 calls recorded here fits --since and --model; leave one out.\n"
+    assert nothing.stderr.startswith(
+        "None of the 38 calls recorded here is of a model 'nobody'; the models here are "
+    )
+    both = run("--model", "nobody", "--since", "2030-02-02")
+    assert both.stderr == "None of the 38 calls recorded here fits --since and --model; leave one out.\n"
     assert run("--since", "some day").exit_code == 2
     assert run("--session", "s-none").exit_code == 1
+
+
+def test_a_call_without_its_beginning_is_told_as_log_counts_it(project: Path) -> None:
+    session = Session(project, "s", "a-model")
+    session.call("bash", {"command": "ls"}, "List the files")
+    session.call("bash", {"command": "ls"}, "List the files", status="rejected")
+    segment = session.journal.path
+    assert segment is not None
+    lines = segment.read_bytes().splitlines(keepends=True)
+    segment.write_bytes(b"".join([lines[0], *lines[2:]]))
+    result = run()
+    assert result.stdout.startswith("1 call in 1 session\n")
+    assert "no reason recorded" in result.stdout
+    assert result.stderr == (
+        "Not counted: 1 call whose beginning is missing, so that nothing is known of what was asked; pi-intent log "
+        "counts such a call.\n"
+    )
+
+
+def test_a_ledger_that_cannot_be_read_is_not_called_empty(project: Path) -> None:
+    segments = find_ledger(project, os.environ).segments
+    segments.mkdir(parents=True)
+    (segments / "s.000000000000.jsonl").write_text("no record\n")
+    for command in ("stats", "log"):
+        assert "Nothing readable is recorded here" in CliRunner().invoke(commands, [command]).stderr
+
+
+def test_any_number_is_a_limit_of_the_log(project: Path) -> None:
+    Session(project, "s", "a-model").call("bash", {"command": "ls"}, "List the files")
+    assert "List the files" in CliRunner().invoke(commands, ["log", "--limit", "9" * 20]).stdout

@@ -384,7 +384,7 @@ def test_a_dry_run_counts_once_what_two_files_hold(location: LedgerLocation) -> 
                 target, Settings(), path=Path(name), dialect="pi", modified=BEGAN, own_id="pi-abc", echoes=()
             )
             reports.append(into.take_all(WHOLE))
-    assert [(report.new_calls, report.new_ends, report.already) for report in reports] == [(2, 2, 0), (0, 0, 2)]
+    assert [(report.new_calls, report.new_ends, report.repeated) for report in reports] == [(2, 2, 0), (0, 0, 2)]
 
 
 def test_one_import_at_a_time(location: LedgerLocation) -> None:

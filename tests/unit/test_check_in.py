@@ -87,8 +87,8 @@ async def test_a_floor_raises_the_tier_that_an_author_declared(desk: GateDesk):
 @pytest.mark.parametrize(
     ("answer", "status", "text"),
     [
-        (NO, "denied", "did not approve this call of bash. Do not try it again in other words"),
-        (Answer(False, note="use git clean {x}"), "denied", "They say: use git clean {x}"),
+        (NO, "denied", "this call of bash was not approved. Do not try it again in other words"),
+        (Answer(False, note="use git clean {x}"), "denied", "The answer was: use git clean {x}"),
         (RuntimeError("no screen"), "denied", "asking for it failed (RuntimeError)"),
         (AskingStopped(), "cancelled", "was stopped while a person was asked"),
     ],

@@ -88,6 +88,7 @@ def test_what_stands_in_files_is_not_kept() -> None:
     question = asked(content, tool="write", before="what was there\n")
     shown = "\n".join(question_lines(question, width=80))
     assert ("the only copy" in shown, "what was there" in shown) == (True, True)
+    assert kept_question(question, {}, REDACTOR.text).before is None
     lines = kept(question, 80).splitlines()
     assert lines[:2] == ["Wants to run write in /p", '= "path": "src/a.py"']
     assert lines[2].startswith('= "content": {"bytes": 24, "digest": "hmac:')

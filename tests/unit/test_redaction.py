@@ -129,6 +129,76 @@ def test_basic_credentials_are_replaced_with_and_without_the_header() -> None:
         assert redacted == form.format(token(redacted))
 
 
+ONE_WORD_NAMES = [
+    *("PGPASSWORD", "SSHPASS", "DBPASSWORD", "DBPASS", "ADMINPASSWORD", "rootpassword", "userpassword", "LDAPPASS"),
+    *(
+        "SMTPPASS",
+        "DB_PASS",
+        "storepass",
+        "MYSQL_PWD",
+        "MYSQLPWD",
+        "DBpass",
+        "SECRETKEYBASE",
+        "GITHUBTOKEN",
+        "MYTOKEN",
+    ),
+    *("GITHUB_PAT", "gitlab-pat", "encryptionkey", "APIkey", "awssecretaccesskey"),
+]
+
+
+@pytest.mark.parametrize("name", ONE_WORD_NAMES)
+def test_the_words_of_a_name_need_not_be_set_apart(name: str) -> None:
+    for form in ("{}={} psql", "{}: {}", '"{}": "{}"', "{} = '{}'", "tool --{} {} -v", "tool --{}={}"):
+        redacted = REDACTOR.text(form.format(name, HEX[:32]))
+        assert redacted == form.format(name, token(redacted))
+    assert REDACTOR.value({name: HEX[:32]}) == {name: token(REDACTOR.text("PASSWORD=" + HEX[:32]))}
+    assert Redactor(KEY, {name: "velvetcanyon"}).text("see velvetcanyon").startswith("see [redacted:env:")
+
+
+@pytest.mark.parametrize("name", ["PGPASSWORD", "SSHPASS", "DB_PASS", "ADMINPASSWORD", "SECRETKEYBASE"])
+def test_what_a_password_in_one_word_names_may_be_a_plain_word(name: str) -> None:
+    redacted = REDACTOR.text(f"{name}=" + "sword" + "fish psql")
+    assert redacted == f"{name}={token(redacted)} psql"
+
+
+HONEST_NAMES = [
+    *(
+        "COMPASS",
+        "BYPASS",
+        "PASSENGER",
+        "TOKENIZER",
+        "KEYBOARD",
+        "MONKEY",
+        "AUTHOR",
+        "passage",
+        "max_tokens",
+        "n_tokens",
+    ),
+    *(
+        "keypath",
+        "monkeypatch",
+        "secretary",
+        "trespass",
+        "hotkey",
+        "primarykey",
+        "turkey",
+        "PATH",
+        "GIT_PATH",
+        "urlpath",
+    ),
+    *("OLDPWD", "pattern", "file_patch", "first_pass", "GIT_ASKPASS", "forgotpassword", "publickey", "PGPASSFILE"),
+]
+
+
+@pytest.mark.parametrize("name", HONEST_NAMES)
+def test_a_word_that_only_looks_like_the_name_of_a_secret_is_none(name: str) -> None:
+    for form in ("{}={} x", "{}: {}", '"{}": "{}"', "tool --{} {}"):
+        text = form.format(name, "v2word99")
+        assert name == "first_pass" or REDACTOR.text(text) is text
+        text = form.format(name, "true")
+        assert REDACTOR.text(text) is text
+
+
 NOT_SECRET = [
     "",
     "git show 2c965cfd995ebed6e4aa00112233445566778899",
@@ -256,7 +326,11 @@ def test_redacting_twice_changes_nothing_more() -> None:
 
 
 COMMENTS = ["\n# ", "\n// ", "\n#", "\n    ## ", "\r\n * ", "\n-- ", "\n;; ", "\n% ", "\n> > ", "\\n# ", "\\n// "]
+COMMENTS += ["\n+", "\n+    ", "\n| ", "\n|", "\n  12: ", "\n12:", "\n    12\t", "\n  7 | ", "\nREM ", "\nrem "]
 BREAKS = [*COMMENTS, "\\\n", "\n", "\r\n", "\\n", "\n    ", '" "', "' '", '" + "', '"\n    "', '" \\\n  "', "\\\n  "]
+BREAKS += [" |\n| "]
+# Of some keys a hyphen may be a part.
+REMOVED = ["\n-", "\n-    "]
 
 
 @pytest.mark.parametrize("gap", BREAKS)
@@ -282,7 +356,7 @@ def test_where_lines_or_literals_are_joined_the_place_of_the_break_does_not_matt
 @pytest.mark.parametrize("name", SHAPES)
 def test_wherever_a_line_ends_within_a_secret_no_part_of_it_stays(name: str, after: str) -> None:
     secret = SHAPES[name]
-    for gap in ("\n", "\r\n", "\n    ", "\\n", "\\\\n", "\\r\\n", *COMMENTS):
+    for gap in ("\n", "\r\n", "\n    ", "\\n", "\\\\n", "\\r\\n", *COMMENTS, *REMOVED):
         # The rest of an open shape has to have a long run, or to stand alone.
         for at in range(1, len(secret) - 30 if after.strip() else len(secret)):
             assert leaks(secret, REDACTOR.text(f"say {secret[:at]}{gap}{secret[at:]}{after}")) == []
@@ -304,7 +378,7 @@ def test_the_line_after_a_whole_secret_stays() -> None:
         "sha256sum a",
     ):
         for name in ("ghp", "anthropic", "aws", "openai"):
-            for leader in ("", "# ", "// ", "* "):
+            for leader in ("", "# ", "// ", "* ", "+", "-", "- ", "| ", "12: ", "  12\t", "REM "):
                 redacted = REDACTOR.text(f"echo {SHAPES[name]}\n{leader}{following}\n")
                 assert redacted == f"echo {token(redacted)}\n{leader}{following}\n"
 
@@ -347,7 +421,7 @@ ENVIRONMENT = {"SERVICE_TOKEN": VALUE, "PATH": "/usr/local/bin:/usr/bin"}
         "\u200b".join(VALUE),
         VALUE[:9] + "\\\n" + VALUE[9:],
         VALUE[:9] + '" + "' + VALUE[9:],
-        *(VALUE[:9] + gap + VALUE[9:] for gap in COMMENTS),
+        *(VALUE[:9] + gap + VALUE[9:] for gap in (*COMMENTS, *REMOVED)),
         base64.encodebytes(VALUE.encode() * 5).decode(),
     ],
 )
@@ -371,9 +445,49 @@ def test_a_variable_with_a_secret_name_is_secret(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("DATABASE_URL", "postgres://me:{}@db:5432/x"),
+        ("HTTP_PROXY", "http://me:{}@proxy:3128"),
+        ("SENTRY_DSN", "https://{}@errors.example.org/1"),
+        ("GIT_REMOTE", "https://{}@host/x.git"),
+        ("STORAGE_CONNECTION_STRING", "Endpoint=https;AccountName=me;AccountKey={};EndpointSuffix=core.example.org"),
+        ("BUS", "Endpoint=sb://x.example.org/;SharedAccessKeyName=root;SharedAccessKey={}"),
+        ("DSN", "host=db user=me password={} dbname=x"),
+    ],
+)
+def test_of_a_url_or_a_connection_string_in_a_variable_the_secret_is_found_alone(name: str, form: str) -> None:
+    for secret in (HEX[:32], ALPHANUMERIC[:28] + "+/9A=="):
+        written = quote(secret, safe="") if "@" in form else secret
+        redactor = Redactor(KEY, {name: form.format(written)})
+        redacted = redactor.text(f"see ({secret})")
+        assert redacted == f"see ({token(redacted)})"
+        assert redactor.text(text := "see db and me at core.example.org, https://proxy:3128") is text
+
+
+def test_the_password_of_a_url_is_found_as_it_is_and_as_the_url_writes_it() -> None:
+    redactor = Redactor(KEY, {"DATABASE_URL": f"postgres://me:{quote(VALUE, safe='')}@db/x"})
+    for form in (VALUE, quote(VALUE, safe="")):
+        redacted = redactor.text(f"see ({form})")
+        assert redacted == f"see ({token(redacted)})"
+
+
+def test_a_cookie_in_a_variable_is_found_whole() -> None:
+    for name in ("COOKIE", "SESSION_COOKIE"):
+        redacted = Redactor(KEY, {name: "sid=velvet; lang=de"}).text("see (sid=velvet; lang=de)")
+        assert redacted == f"see ({token(redacted)})"
+
+
+@pytest.mark.parametrize(
     ("name", "value"),
     [
         ("PATH", "velvetcanyon"),
+        ("COMPASS", "velvetcanyon"),
+        ("BYPASS", "velvetcanyon"),
+        ("GIT_PATH", "velvetcanyon"),
+        ("TOKENIZERS_PARALLELISM", "velvetcanyon"),
+        ("COOKIE_DOMAIN", "velvetcanyon"),
+        ("DATABASE_URL", "postgres://velvetcanyon@velvetcanyon/velvetcanyon"),
         ("KEYBOARD", "velvetcanyon"),
         ("MONKEY", "velvetcanyon"),
         ("GIT_AUTHOR", "velvetcanyon"),
@@ -513,6 +627,11 @@ UNITS = [
         "\n>",
         "\n//a",
         "sk-a\n# ",
+        "sk-a\n+",
+        "\n-",
+        "\n| ",
+        "\n12: ",
+        " |\n",
         "\\n",
         "\\",
         "$",

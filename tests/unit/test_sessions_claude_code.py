@@ -336,9 +336,9 @@ def test_unknown_kinds_are_told_once_with_their_number_and_known_ones_not_at_all
     found = told(read, {"type": "summary"}, {"type": "widget"}, {"type": "progress"}, {"type": "widget"}, {}, gadget)
     assert unread(found) == [
         "2 records of an unknown kind (“widget”), the first on line 2",
-        "1 record of an unknown kind (no name), the first on line 5",
-        "1 record of an unknown kind (“block gadget”), the first on line 6",
-        "1 record of an unknown kind (“block”), the first on line 6",
+        "1 record of an unknown kind (no name), on line 5",
+        "1 record of an unknown kind (“block gadget”), on line 6",
+        "1 record of an unknown kind (“block”), on line 6",
     ]
 
 

@@ -401,8 +401,8 @@ def test_unknown_kinds_are_told_once_and_events_never() -> None:
     )
     assert unread(found) == [
         "2 records of an unknown kind (“widget”), the first on line 2",
-        "1 record of an unknown kind (“gadget”), the first on line 4",
-        "1 record of an unknown kind (“compacted”), the first on line 6",
+        "1 record of an unknown kind (“gadget”), on line 4",
+        "1 record of an unknown kind (“compacted”), on line 6",
     ]
 
 

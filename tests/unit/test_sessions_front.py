@@ -98,7 +98,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert refusal(tmp_path / "pipe") == f"{tmp_path / 'pipe'} is neither a file nor a folder"
     assert refusal(tmp_path / "none") == f"{tmp_path / 'none'} cannot be read: No such file or directory"
-    assert refusal(tmp_path) == f"{tmp_path} is a folder without the events of an OpenHands session; name a file"
+    assert refusal(tmp_path) == f"{tmp_path}: no session file in this folder"
     assert refusal(Path("nul\0")).startswith("nul cannot be read: ")
 
 

@@ -327,9 +327,9 @@ def test_unknown_kinds_are_counted_and_known_ones_are_silent() -> None:
     ) == [
         "2 records of an unknown kind (“hologram”), the first on line 3",
         "2 records of an unknown kind (no name), the first on line 5",
-        "1 record of an unknown kind (“message”), the first on line 7",
-        "1 record of an unknown kind (“oracle”), the first on line 8",
-        "1 record of an unknown kind (“toolCall”), the first on line 10",
+        "1 record of an unknown kind (“message”), on line 7",
+        "1 record of an unknown kind (“oracle”), on line 8",
+        "1 record of an unknown kind (“toolCall”), on line 10",
     ]
 
 
@@ -341,14 +341,14 @@ def test_unknown_kinds_are_counted_and_known_ones_are_silent() -> None:
         ("2026-05-28T20:26:40", START),
         (int(START) * 1000, START),
         (START, START),
-        (float("nan"), None),
-        (float("inf"), None),
-        (-1, None),
-        (10**400, None),
-        (True, None),
-        ("yesterday", None),
-        ([], None),
-        ({}, None),
+        (float("nan"), -1.0),
+        (float("inf"), -1.0),
+        (-1, -1.0),
+        (10**400, -1.0),
+        (True, -1.0),
+        ("yesterday", -1.0),
+        ([], -1.0),
+        ({}, -1.0),
         (None, None),
     ],
 )

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pi_intent.gates.tiers import Tiered
 from pi_intent.settings import LoadedSettings, Settings, ToolRule, ToolSettings, load_settings
 from pi_intent.settings.layers import KEYS
 from pi_intent.types import STRICTNESS, Policy
@@ -788,7 +789,12 @@ def test_the_files_in_the_docs_are_good_and_do_what_their_comments_say(machine: 
     assert raised.warnings == ()
     assert [policy_of(raised, "read", watched=watched) for watched in (True, False)] == ["require", "adaptive"]
     assert raised.settings.for_tool("deploy_web", tool_source="ci", watched=True) == ToolSettings(
-        policy="require", profile="lean", budget=5, redact_args=True
+        policy="require",
+        profile="lean",
+        budget=5,
+        redact_args=True,
+        floor=Tiered("exec", None, True),
+        check_in=("publishes",),
     )
 
 
@@ -796,7 +802,7 @@ def test_the_warnings_in_the_docs_are_the_real_ones(machine: Machine) -> None:
     page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
     documented = page.partition("```text\n")[2].partition("```")[0].splitlines()
     loaded = machine.load(
-        user='polcy = 1\npolicy = "require"\nbudget = 0\n[tools]\nbsh = "omit"\n',
+        user='polcy = 1\npolicy = "require"\nbudget = 0\ncheck_in = ["danger"]\n[tools]\nbsh = "omit"\n',
         project='policy = "omit"',
         env={"PI_INTENT_BUDGET": "many"},
     )

@@ -221,12 +221,14 @@ def test_half_of_the_answers_took_no_longer(times: list[int], median: int | None
             {
                 "tool": "bash",
                 "args": {},
-                "decisions": (PastDecision(1, asked, (), None, None), PastDecision(1, ts, (), True, "person")),
+                "decisions": (PastDecision(1, asked, (), None, None), PastDecision(1, ts, (), True, by)),
             }
             for ts in answers
+            for by in ("person", "application", "cancelled")
         )
     )
-    assert stats_of(calls).check_ins.median_ms == median
+    found = stats_of(calls).check_ins
+    assert (found.answered, found.median_ms) == (2 * len(times), median)
 
 
 def test_a_question_is_told_from_an_answer_that_needed_none() -> None:

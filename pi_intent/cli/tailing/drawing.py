@@ -18,7 +18,7 @@ from pi_intent.labels.board import IN_BACKGROUND, CallLabel, LabelBoard
 from pi_intent.labels.lifecycle import State
 from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import printable
-from pi_intent.render.timeline import MARKS
+from pi_intent.render.timeline import MARKS, hung
 
 
 class Screen(Protocol):
@@ -132,7 +132,8 @@ class LabelLines:
 
     def _put(self, line: Text) -> None:
         if self._console.is_terminal:
-            self._console.print(line, soft_wrap=True)
+            for piece in hung(self._console, line, self._console.width, len("00:00:00  ")):
+                self._console.print(piece, soft_wrap=True)
         else:
             self._console.file.write(f"{line.plain}\n")
             self._console.file.flush()

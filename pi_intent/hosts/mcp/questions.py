@@ -69,16 +69,17 @@ def withdrawal(question_id: str) -> bytes:
 
 
 def answer_of(result: object, seen: Seen) -> Answer:
-    """Return what a person answered. Raises `UnusableAnswer`."""
+    """Return what the client answered, for whomever. Raises `UnusableAnswer`."""
     match result:
         case {"action": "decline" | "cancel"}:
-            return Answer(False, seen=seen)
+            return Answer(False, seen=seen, by="application")
         case {"action": "accept", "content": {"decision": decision, **content}}:
             if decision in (ONCE, SESSION):
-                return Answer(True, "session" if decision == SESSION else "once", seen=seen)
+                return Answer(True, "session" if decision == SESSION else "once", seen=seen, by="application")
             if decision == DENY:
                 note = content.get("note")
-                return Answer(False, note=(note.strip() or None) if isinstance(note, str) else None, seen=seen)
+                note = (note.strip() or None) if isinstance(note, str) else None
+                return Answer(False, note=note, seen=seen, by="application")
     raise UnusableAnswer("the answer says neither yes nor no")
 
 

@@ -118,7 +118,7 @@ def test_a_call_that_is_approved_runs_and_the_server_hears_nothing_of_the_questi
     assert sent == {"jsonrpc": "2.0", "id": "again" if modern else 1, "method": "tools/call", "params": params}
     desk.answer(sent["id"], content=[])
     assert desk.ends() == ["ok"]
-    assert decided(desk) == [(None, None), (True, "person")]
+    assert decided(desk) == [(None, None), (True, "application")]
     assert [type(event) for event in desk.events][1:3] == [CheckInRequest, CheckInDecision]
 
 
@@ -181,7 +181,7 @@ def test_an_approval_for_the_session_is_for_exactly_this_call(modern: bool):
     client.call(5, "other", intent="See it", text="x") if modern else None
     assert len(client.questions()) == (3 if modern else 2)
     assert len(reached(desk)) == 2
-    assert decided(desk)[:3] == [(None, None), (True, "person"), (True, "grant")]
+    assert decided(desk)[:3] == [(None, None), (True, "application"), (True, "grant")]
 
 
 def test_an_approval_for_the_session_holds_for_no_other_server():
@@ -209,21 +209,21 @@ def test_a_denial_with_a_note_gives_the_note_to_the_model(modern: bool):
     client.call(1, text="x")
     client.choose(DENY, note=" Ask Ada first. ")
     (refusal,) = client.refusals()
-    assert refusal.endswith("did not approve this call of echo. They say: Ask Ada first.")
+    assert refusal.endswith("this call of echo was not approved. The answer was: Ask Ada first.")
     assert desk.sent() == []
     assert desk.ends() == ["denied"]
-    assert decided(desk)[-1] == (False, "person")
+    assert decided(desk)[-1] == (False, "application")
     assert desk.decisions.made[-1].note == "Ask Ada first."
 
 
 @pytest.mark.parametrize(
     ("result", "by"),
     [
-        ({"action": "accept", "content": {"decision": DENY}}, "person"),
-        ({"action": "accept", "content": {"decision": DENY, "note": 5}}, "person"),
-        ({"action": "decline"}, "person"),
-        ({"action": "decline", "content": {"decision": ONCE}}, "person"),
-        ({"action": "cancel"}, "person"),
+        ({"action": "accept", "content": {"decision": DENY}}, "application"),
+        ({"action": "accept", "content": {"decision": DENY, "note": 5}}, "application"),
+        ({"action": "decline"}, "application"),
+        ({"action": "decline", "content": {"decision": ONCE}}, "application"),
+        ({"action": "cancel"}, "application"),
         ({"action": "accept"}, "failure"),
         ({"action": "accept", "content": {}}, "failure"),
         ({"action": "accept", "content": None}, "failure"),
@@ -493,7 +493,7 @@ def test_an_answer_counts_in_the_way_alone_in_which_it_was_asked_for(modern: boo
     client.modern = not modern
     client.reply(question, {"action": "accept", "content": {"decision": ONCE}}, 2)
     assert reached(desk) == []
-    assert (True, "person") not in decided(desk)
+    assert (True, "application") not in decided(desk)
 
 
 def test_a_call_that_comes_back_with_other_arguments_is_asked_about_anew():

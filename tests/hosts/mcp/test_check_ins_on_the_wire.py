@@ -125,8 +125,8 @@ def test_the_ledger_keeps_what_was_asked_and_what_was_answered(start: Start, mod
     assert {"name": "echo", "arguments": {"text": "x"}}.items() <= sent["params"].items()
     assert b"pi-intent" not in (talk.folder / "record").read_bytes()
     assert talk.ledger() == [
-        ("echo", "ok", [(None, None), (True, "person")]),
-        ("echo", "denied", [(None, None), (False, "person")]),
+        ("echo", "ok", [(None, None), (True, "application")]),
+        ("echo", "denied", [(None, None), (False, "application")]),
     ]
 
 

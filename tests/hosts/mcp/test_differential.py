@@ -13,6 +13,7 @@ from mcp_comparing import differences
 from mcp_scenarios import Run, Scenario, hold_twice
 from mcp_server_talk import FROM_SERVER
 from mcp_session_talk import SESSIONS
+from mcp_together import together
 
 STATING = {
     "batch: calls and others",
@@ -40,7 +41,7 @@ NEVER_ASKED = tuple(
     if scenario.name in STATING or scenario.name.startswith(("call: ", "cancellation: ", "era: ", "id of a call: "))
 )
 """Conversations held where a person is asked, but about none of the calls in them."""
-SCENARIOS = (*OPTIONAL, *STRICT, *NEVER_ASKED)
+SCENARIOS = tuple(together((*OPTIONAL, *STRICT, *NEVER_ASKED)))
 
 
 @pytest.fixture(scope="module")

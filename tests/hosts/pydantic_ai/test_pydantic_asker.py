@@ -61,8 +61,8 @@ async def test_who_is_asked_sees_the_call_and_it_runs_when_they_approve(desk: De
 @pytest.mark.parametrize(
     ("answer", "told", "by"),
     [
-        (NO, "did not approve this call of remove. Do not try it again in other words", "person"),
-        (Answer(False, note="Use the bin."), "They say: Use the bin.", "person"),
+        (NO, "this call of remove was not approved. Do not try it again in other words", "person"),
+        (Answer(False, note="Use the bin."), "The answer was: Use the bin.", "person"),
         (OSError("no terminal"), "asking for it failed (OSError)", "failure"),
         ("yes", "asking for it failed (TypeError)", "failure"),
     ],

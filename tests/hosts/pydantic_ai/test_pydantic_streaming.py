@@ -125,7 +125,7 @@ async def test_a_tool_s_own_intent_and_a_tool_that_is_not_asked_show_nothing(des
     agent: Agent[None, Any] = Agent(script.model, tools=[file, plain], capabilities=[Intents(exempt=["plain"])])
     await agent.run("go", event_stream_handler=drain)
     assert desk.updates == []
-    assert sorted(desk.statuses) == [("file", "ok"), ("plain", "ok")]
+    assert sorted(desk.statuses) == [("file", "ok"), ("plain", "ok")]  # they run at the same time
 
 
 async def test_the_capability_twice_does_everything_once(desk: Desk) -> None:

@@ -99,7 +99,7 @@ async def test_what_closes_the_dialog_without_a_choice_denies(desk: Desk, keys: 
         assert "done" in screen(app)
     assert (ran(desk), desk.statuses) == (0, [("bash", "denied")])
     (text,) = answers(session)
-    assert text.startswith("Nothing was executed: the person who was asked did not approve this call of bash.")
+    assert text.startswith("Nothing was executed: this call of bash was not approved.")
 
 
 async def test_the_model_reads_the_note_of_who_denies(desk: Desk):
@@ -111,9 +111,7 @@ async def test_the_model_reads_the_note_of_who_denies(desk: Desk):
         await pilot.pause(0.1)
         await pilot.press(*"use git", "enter")
         await settle(pilot, app)
-    assert answers(session) == [
-        "Nothing was executed: the person who was asked did not approve this call of bash. They say: use git"
-    ]
+    assert answers(session) == ["Nothing was executed: this call of bash was not approved. The answer was: use git"]
     assert decided(desk, "approved", "note")[-1] == (False, "use git")
     assert ran(desk) == 0
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
+import re
 import socket
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pi_intent.tracing import own_provider
+from pi_intent.tracing import attributes, own_provider
 from pi_intent.tracing.attributes import Begun, Ended, begun_attributes, ended_attributes
 from pi_intent.tracing.environment import CAPTURE, captures_content, lacking, shown_url, traces_url
 from pi_intent.tracing.ids import call_span_id, session_span_id, trace_id
@@ -127,3 +131,17 @@ def test_spans_that_were_pinned_get_their_ids_once() -> None:
     ids.pin(7, 8)
     assert ids.generate_span_id() == 8  # it has a parent
     assert ids.generate_trace_id() != 7
+
+
+def test_every_attribute_is_documented_and_nothing_else_is() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "tracing.md").read_text("utf-8")
+    table = page.split("| attribute | of | says |")[1].split("\n\n")[0]
+    documented = {name for row in table.splitlines()[2:] for name in re.findall(r"`([^`]+)`", row.split("|")[1])}
+    assert documented == names_in_the_code()
+
+
+def names_in_the_code() -> set[str]:
+    """Return what looks like the name of an attribute among the keys of the module that makes them."""
+    tree = ast.parse(inspect.getsource(attributes))
+    keys = (key for node in ast.walk(tree) if isinstance(node, ast.Dict) for key in node.keys)
+    return {key.value for key in keys if isinstance(key, ast.Constant)}

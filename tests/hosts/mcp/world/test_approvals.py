@@ -47,7 +47,7 @@ def test_a_person_approves_once_and_for_the_session_and_denies(
         assert f"> Try {word}" in message
     third, last = told["results"][3:]
     assert third["isError"]
-    assert third["text"].endswith("They say: Not the third.")
+    assert third["text"].endswith("The answer was: Not the third.")
     assert "Do not try it again in other words" in last["text"]
     assert [parameters["arguments"] for parameters in desk.reached(server)] == [
         server.arguments(desk, word) for word in (FIRST, SECOND, SECOND)
