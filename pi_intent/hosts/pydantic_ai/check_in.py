@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
@@ -27,6 +28,7 @@ from pi_intent.hosts.pydantic_ai.sessions import SESSIONS
 from pi_intent.ledger.waiting import asked_calls, open_question
 from pi_intent.pipeline import CallRequest, failure
 from pi_intent.protocols import DecidedBy, Decision, Settlement
+from pi_intent.settings import ToolSettings
 from pi_intent.types import IntentCall, JSONObject
 
 if TYPE_CHECKING:
@@ -83,13 +85,14 @@ class RunGates:
             arrived = arrived and arrived._replace(original=None)  # and not who answered
         asking = self._asking(ctx, reader)
         try:
-            admitted = await self._ask(held, reader, literal, asking, arrived)
+            admitted = await self._ask(held, reader.chosen, literal, asking, arrived)
         except Deferred:
             raise ApprovalRequired from None
         except CallDenied as denial:
             # As `ToolDenied` it is what it is for pydantic-ai, too, and takes none of the tool's retries.
             raise SkipToolExecution(ToolDenied(str(denial))) from denial
-        held.admitted, held.validated = True, repr(now)
+        wanted = {name: admitted.arguments[name] for name, _ in reader.chosen.wants if name in admitted.arguments}
+        held.admitted, held.validated = True, repr({**now, **wanted})
         if asking is not None and asking.approved:
             ctx.tool_call_approved = True  # what the tool would ask for itself has been asked
         if admitted.arguments is not literal:
@@ -102,14 +105,20 @@ class RunGates:
         if reader is None or held.admitted or held.said is not None or ctx.tool_call_approved:
             return
         try:
-            await self._ask(held, reader, held.literal, Asking(None), None)
+            # What it needs is fetched when it may run, after everybody was asked.
+            await self._ask(held, replace(reader.chosen, needs=()), held.literal, Asking(None))
         except Deferred:
             pass
         except CallDenied as denial:
             raise ToolFailed(str(denial)) from denial
 
     async def _ask(
-        self, held: HeldCall, reader: Reader, literal: JSONObject, asking: Asking | None, arrived: Arrived | None
+        self,
+        held: HeldCall,
+        chosen: ToolSettings,
+        literal: JSONObject,
+        asking: Asking | None,
+        arrived: Arrived | None = None,
     ) -> Admitted:
         await self._run.start()  # the ledger's key makes the digests
         held.said = held.pending = None
@@ -118,7 +127,7 @@ class RunGates:
                 held.opened,
                 literal,
                 settings=self._run.settings,
-                chosen=reader.chosen,
+                chosen=chosen,
                 asker=asking,
                 arrived=arrived,
             )

@@ -15,6 +15,16 @@ from pi_intent.hosts.pydantic_ai import options
 from pi_intent.hosts.pydantic_ai.held import WAITING
 
 
+@pytest.fixture(autouse=True)
+def loop() -> Iterator[None]:
+    """The event loop that `run_sync` takes: it would leave one that it makes open."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    loop.close()
+    asyncio.set_event_loop(None)
+
+
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -25,15 +35,11 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
         monkeypatch.delenv(name)
     monkeypatch.setattr(options, "_said", set())
     desk = Desk(tmp_path)
-    loop = asyncio.new_event_loop()  # `run_sync` takes the one there is, and leaves one that it makes open
-    asyncio.set_event_loop(loop)
     monkeypatch.chdir(desk.project)
     stop = pi_intent.subscribe(desk.events)
     yield desk
     WAITING.close()
     stop()
-    loop.close()
-    asyncio.set_event_loop(None)
 
 
 @pytest.fixture

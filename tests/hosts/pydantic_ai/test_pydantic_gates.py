@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, ModelRetry, ToolReturn
+from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ModelRetry, Tool, ToolReturn
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.toolsets import FunctionToolset
+from pydantic_gated import Person
 
 import pi_intent
 from pi_intent import CredentialError, artifact_reference, credential
-from pi_intent.hosts.pydantic_ai import Intents
+from pi_intent.hosts.pydantic_ai import Intents, IntentToolset
+from pi_intent.hosts.pydantic_ai.held import WAITING
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.location import find_ledger
 
@@ -176,3 +179,39 @@ def test_what_is_not_permitted_does_not_run(tmp_path: Path):
     ]
     assert told.kept == []
     assert told.statuses == ["denied"]
+
+
+def test_a_text_in_place_of_a_reference_is_asked_about_once_whatever_stands_around_its_tool(tmp_path: Path):
+    kept: list[str] = []
+    person = Person(pi_intent.Answer(True))
+
+    def keep(page: str) -> None:
+        kept.append(page)
+
+    def fetch(what: str) -> Any:
+        return ToolReturn("stored", metadata={"pi_intent": {"artifact": {"kind": "page", "text": PAGE}}})
+
+    told = Told(("fetch", {"what": "page"}), ("keep", {"page": artifact_reference("page", PAGE)}))
+    toolsets = [IntentToolset(FunctionToolset([keep, fetch]))]
+    stop = pi_intent.ask_when(lambda arguments, situation: True, tools="keep")
+    Agent(FunctionModel(told.model), toolsets=toolsets, capabilities=[Intents(asker=person)]).run_sync("go")
+    stop()
+    assert kept == [PAGE]
+    assert [question.arguments for question in person.questions] == [{"page": PAGE}]
+
+
+def test_a_credential_is_fetched_after_everybody_was_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("WHERE_IT_IS")
+    toolset = FunctionToolset([Tool(lambda what: "fetched", name="fetch", requires_approval=True)])
+    told = Told(("fetch", {"what": "length"}))
+    output: Any = [str, DeferredToolRequests]
+    agent: Agent[None, Any] = Agent(
+        FunctionModel(told.model), toolsets=[toolset], capabilities=[Intents()], output_type=output
+    )
+    first = agent.run_sync("go")
+    assert isinstance(first.output, DeferredToolRequests)
+    (call,) = first.output.approvals
+    yes = DeferredToolResults(approvals={call.tool_call_id: True})
+    done = agent.run_sync(message_history=first.all_messages(), deferred_tool_results=yes)
+    assert "needs the credential mine" in done.all_messages_json().decode()
+    WAITING.close()
