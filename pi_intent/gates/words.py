@@ -127,7 +127,7 @@ def words_of(source: str, cells: list[Cell]) -> list[Word]:
     for fields in _fields(cells):
         for braced in _braced(fields):
             parts: list[str | Unknown] = []
-            for number, cell in enumerate(braced):
+            for number, cell in enumerate(_run_together(braced)):
                 if isinstance(cell, Unknown):
                     parts.append(cell)
                     continue
@@ -144,6 +144,18 @@ def words_of(source: str, cells: list[Cell]) -> list[Word]:
                     parts.append(text)
             words.append(Word(source, _merged(parts)))
     return words
+
+
+def _run_together(cells: list[Cell]) -> list[Cell]:
+    """Put pieces without quotes together that follow one another: the parser parts `[r]m`, and a shell does not."""
+    found: list[Cell] = []
+    for cell in cells:
+        last = found[-1] if found else None
+        if isinstance(cell, Unknown) or last is None or isinstance(last, Unknown) or cell[1] or last[1]:
+            found.append(cell)
+        else:
+            found[-1] = (last[0] + cell[0], False)
+    return found
 
 
 def _merged(parts: list[str | Unknown]) -> tuple[str | Unknown, ...]:
