@@ -266,4 +266,4 @@ def test_what_a_hook_of_claude_code_answers_is_taken_for_an_answer(desk: Desk, s
     assert done.stdout.strip() == "All done.", done.stderr
     assert server.done(desk) == [FIRST]
     (left,) = desk.ledger
-    assert [(decision.approved, decision.by) for decision in left.decisions] == [(None, None), (True, "person")]
+    assert [(decision.approved, decision.by) for decision in left.decisions] == [(None, None), (True, "application")]

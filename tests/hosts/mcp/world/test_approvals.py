@@ -54,11 +54,11 @@ def test_a_person_approves_once_and_for_the_session_and_denies(
     ]
     assert server.done(desk)[:2] == [FIRST, SECOND]
     assert [[(one.approved, one.by) for one in call.decisions] for call in desk.ledger] == [
-        [(None, None), (True, "person")],
-        [(None, None), (True, "person")],
+        [(None, None), (True, "application")],
+        [(None, None), (True, "application")],
         [(True, "grant")],
-        [(None, None), (False, "person")],
-        [(None, None), (False, "person")],
+        [(None, None), (False, "application")],
+        [(None, None), (False, "application")],
     ]
 
 
