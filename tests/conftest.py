@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -10,6 +11,11 @@ from hypothesis import settings
 # A slow machine is no fault of the code: speed is measured in tests/bench.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# What is started in the background or by nohup ignores these, and so would every program that a test starts.
+for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 
 @pytest.hookimpl(optionalhook=True)  # pytest-xdist's
