@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from pi_intent.gates.git_dangers import git_dangers
 from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
+from pi_intent.gates.own_commands import VARIABLES, is_harmless
 from pi_intent.gates.paths import word_outside
 from pi_intent.gates.programs import program_dangers
 from pi_intent.gates.script import Command, Script, Unknown, Word
@@ -41,6 +42,9 @@ _RUN_OTHERS = word_set(
     "fakeroot numactl hyperfine watchexec nix-shell pwsh powershell gdb lldb script"
 )
 """Programs that run what they are given, in forms that are not taken apart here."""
+
+_LOADED = word_set("LD_PRELOAD BASH_ENV PROMPT_COMMAND PYTHONSTARTUP")
+"""Variables that have other programs load code, whatever their value."""
 
 _UNSURE = ("condition", "loop", "function", "alternative")
 _MOST_FOLDERS = 8
@@ -121,10 +125,15 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
         yield "opaque"
     if command.program in (":", "true") and _empties(command):
         yield "deletes"
-    if any(
-        word.name in ("LD_PRELOAD", "BASH_ENV", "PROMPT_COMMAND", "PYTHONSTARTUP") for word in command.assignments
+    if any(_runs_code(assigned.name, assigned.value.text) for assigned in command.assignments) or (
+        command.program in ("env", "sudo", "doas", "export")
+        and any(_runs_code(*word.start.split("=", 1)) for word in command.arguments if "=" in word.start)
     ):
         yield "opaque"
+
+
+def _runs_code(variable: str, value: str | None) -> bool:
+    return variable in _LOADED or (variable in VARIABLES and (value is None or not is_harmless(value)))
 
 
 def _empties(command: Command) -> bool:

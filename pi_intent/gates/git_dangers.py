@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from pi_intent.word_sets import word_set
 
-_TAKES_A_VALUE = word_set("-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
+GIT_VALUED = word_set("-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
 _REWRITES = word_set("filter-branch filter-repo rebase replace fast-import")
 _MOVES_ON = word_set("--abort --continue --skip --quit --edit-todo --show-current-patch")
 
@@ -20,7 +20,7 @@ def git_dangers(texts: tuple[str, ...], aliases: dict[str, str] | None = None) -
             name, _, value = texts[at + 1].partition("=")
             if name.lower().startswith("alias."):
                 aliases[name[6:]] = value
-        at += 2 if texts[at] in _TAKES_A_VALUE else 1
+        at += 2 if texts[at] in GIT_VALUED else 1
     if at >= len(texts):
         return
     name, rest = texts[at], texts[at + 1 :]

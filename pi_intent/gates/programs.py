@@ -9,7 +9,7 @@ from itertools import pairwise
 from pi_intent.gates.script import Command
 from pi_intent.word_sets import word_set
 
-_DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate")
+_DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate rimraf del-cli")
 _FETCHES = word_set("curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone")
 _PRIVILEGES = word_set("sudo doas su pkexec chown chgrp setcap visudo passwd useradd usermod userdel adduser setfacl")
 _SYSTEM = word_set(

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pi_intent.gates import own_commands
+from pi_intent.gates.git_dangers import GIT_VALUED
 from pi_intent.gates.script import Command, Hidden, Place, Unknown, Word
 from pi_intent.word_sets import word_set
 
@@ -153,7 +155,7 @@ def inside(command: Command) -> Inside:
         t.startswith(("-c", "+", "--eval")) for t in command.texts
     ):
         return Inside(hidden="code")
-    if program == "tar" and any(t.startswith(("--checkpoint-action=exec", "--to-command")) for t in command.texts):
+    if program in own_commands.PROGRAMS and own_commands.runs_code(program, command.texts):
         return Inside(hidden="code")
     written = command.name.shown if command.name else ""
     if "/" in written and (_SCRIPT_FILE.fullmatch(written) or (written.startswith("./") and "bin/" not in written)):
@@ -337,16 +339,21 @@ def _git(command: Command, words: tuple[Word, ...]) -> Inside:
             name, _, value = texts[at + 1].partition("=")
             if name.lower().startswith("alias.") and value.startswith("!"):
                 return Inside(texts=((value[1:], "nested"),))
-            if value and re.search(r"(?i)sshcommand|pager|editor|fsmonitor|helper|hookspath|external|textconv", name):
-                return Inside(
-                    hidden=None if value.split("/")[-1] in ("cat", "less", "true", ":", "false") else "code"
-                )
+            if value and own_commands.GIT_SETTING.search(name):
+                return Inside(hidden=None if own_commands.is_harmless(value) else "code")
     subcommand = [text for text in texts if not text.startswith("-")][:2]
     if subcommand == ["submodule", "foreach"]:
         return _text(_skip(words[texts.index("foreach") + 1 :], ""), "nested")
     if subcommand == ["bisect", "run"]:
         return Inside(commands=_running(command, words[texts.index("run") + 1 :], "git"))
-    return NOTHING
+    return Inside(hidden="code") if own_commands.runs_code("git", texts[_subcommand(texts) :]) else NOTHING
+
+
+def _subcommand(texts: tuple[str, ...]) -> int:
+    at = 0
+    while at < len(texts) and texts[at].startswith("-"):
+        at += 2 if texts[at] in GIT_VALUED else 1
+    return at
 
 
 def _language(program: str, words: tuple[Word, ...], command: Command) -> Inside:
