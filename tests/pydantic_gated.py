@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pydantic_ai import Agent, DeferredToolRequests
+from pydantic_ai import Agent, ApprovalRequired, DeferredToolRequests, RunContext, Tool
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, ToolCallPart
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_desk import Desk, Script
@@ -21,6 +21,9 @@ SENT = {"intent": "Free some space", "rationale": "df says 99 %", "path": "/tmp/
 CALL = ("remove", SENT, "call-a")
 WAYS = ["all", "one toolset"]
 """Where the intents are put: on the whole agent, or on the one toolset."""
+
+APPROVALS = ["declared", "in the tool", "in its check", "by a toolset"]
+"""Where it is said that a tool must be approved."""
 
 
 class Store:
@@ -41,6 +44,39 @@ class Store:
     @property
     def toolset(self) -> FunctionToolset[None]:
         return FunctionToolset([self.remove, self.list_all], max_retries=0)
+
+
+class Removal:
+    """A tool that must be approved, in each of the ways there are to say so."""
+
+    def __init__(self, way: str) -> None:
+        self.way = way
+        self.removed: list[str] = []
+
+    def remove(self, path: str) -> str:
+        self.removed.append(path)
+        return f"removed {path}"
+
+    def asking(self, ctx: RunContext[None], path: str) -> str:
+        if not ctx.tool_call_approved:
+            raise ApprovalRequired(metadata={"risk": "high"})
+        return self.remove(path)
+
+    def check(self, ctx: RunContext[None], path: str) -> None:
+        if not ctx.tool_call_approved:
+            raise ApprovalRequired(metadata={"risk": "high"})
+
+    @property
+    def toolset(self) -> Any:
+        match self.way:
+            case "declared":
+                return FunctionToolset([Tool(self.remove, name="remove", requires_approval=True)])
+            case "in the tool":
+                return FunctionToolset([Tool(self.asking, name="remove")])
+            case "in its check":
+                return FunctionToolset([Tool(self.remove, name="remove", args_validator=self.check)])
+            case _:
+                return FunctionToolset([Tool(self.remove, name="remove")]).approval_required()
 
 
 def gated_agent(

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 from pydantic_desk import Desk
+from pydantic_gated import WAYS
 
 import pi_intent
+from pi_intent import ask_when
 from pi_intent.hosts.pydantic_ai import options
 from pi_intent.hosts.pydantic_ai.held import WAITING
 
@@ -39,6 +41,19 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
     stop = pi_intent.subscribe(desk.events)
     yield desk
     WAITING.close()
+    stop()
+
+
+@pytest.fixture(params=WAYS)
+def how(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def asked() -> Iterator[None]:
+    """Somebody must see what is removed."""
+    stop = ask_when(lambda arguments, situation: True, tools="remove*", reason="it is gone for good")
+    yield
     stop()
 
 

@@ -22,6 +22,7 @@ from pydantic_ai.exceptions import UserError
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
 from pydantic_desk import Desk, Script
+from pydantic_gated import APPROVALS, Removal
 
 from pi_intent import CheckInDecision, CheckInRequest, LabelBoard
 from pi_intent.hosts.pydantic_ai import Intents, IntentToolset, held
@@ -31,47 +32,9 @@ SENT = {"intent": "Free some space", "rationale": "df says 99 %", "path": "/tmp/
 SAID = {"intent": "Free some space", "rationale": "df says 99 %", "arguments": {"path": "/tmp/x"}}
 
 
-class Removal:
-    """A tool that must be approved, in each of the ways there are to say so."""
-
-    def __init__(self, way: str) -> None:
-        self.way = way
-        self.removed: list[str] = []
-
-    def remove(self, path: str) -> str:
-        self.removed.append(path)
-        return f"removed {path}"
-
-    def asking(self, ctx: RunContext[None], path: str) -> str:
-        if not ctx.tool_call_approved:
-            raise ApprovalRequired(metadata={"risk": "high"})
-        return self.remove(path)
-
-    def check(self, ctx: RunContext[None], path: str) -> None:
-        if not ctx.tool_call_approved:
-            raise ApprovalRequired(metadata={"risk": "high"})
-
-    @property
-    def toolset(self) -> Any:
-        match self.way:
-            case "declared":
-                return FunctionToolset([Tool(self.remove, name="remove", requires_approval=True)])
-            case "in the tool":
-                return FunctionToolset([Tool(self.asking, name="remove")])
-            case "in its check":
-                return FunctionToolset([Tool(self.remove, name="remove", args_validator=self.check)])
-            case _:
-                return FunctionToolset([Tool(self.remove, name="remove")]).approval_required()
-
-
-@pytest.fixture(params=["declared", "in the tool", "in its check", "by a toolset"])
+@pytest.fixture(params=APPROVALS)
 def removal(request: pytest.FixtureRequest) -> Removal:
     return Removal(str(request.param))
-
-
-@pytest.fixture(params=["all", "one toolset"])
-def how(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 def agent_of(how: str, script: Script, toolset: Any, *capabilities: Any) -> Agent[None, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,26 +12,15 @@ from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import ModelMessage, ModelRequest, ToolReturnPart
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_desk import Desk, Script
-from pydantic_gated import CALL, SENT, WAYS, Person, Store, asked_and_decided, decisions, gated_agent
+from pydantic_gated import CALL, SENT, Person, Store, asked_and_decided, decisions, gated_agent
 
-from pi_intent import Answer, Question, SettingsError, ask_when
+from pi_intent import Answer, Question, SettingsError
 from pi_intent.gates.later import Deferred
 from pi_intent.hosts.pydantic_ai import Intents, IntentToolset
 
+pytestmark = pytest.mark.usefixtures("asked")
+
 YES, NO = Answer(True), Answer(False)
-
-
-@pytest.fixture(params=WAYS)
-def how(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture(autouse=True)
-def asked() -> Iterator[None]:
-    """Somebody must see what is removed."""
-    stop = ask_when(lambda arguments, situation: True, tools="remove*", reason="it is gone for good")
-    yield
-    stop()
 
 
 def outcomes(messages: list[ModelMessage]) -> list[str]:

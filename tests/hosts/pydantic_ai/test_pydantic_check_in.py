@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -26,9 +26,10 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
 from pydantic_desk import Desk, Script
 from pydantic_gated import (
+    APPROVALS,
     CALL,
     SENT,
-    WAYS,
+    Removal,
     Store,
     as_json,
     asked_and_decided,
@@ -44,19 +45,6 @@ from pi_intent.hosts.pydantic_ai.held import WAITING
 
 YES = DeferredToolResults(approvals={"call-a": True})
 SESSION = {"call-a": {"pi_intent": {"scope": "session"}}}
-
-
-@pytest.fixture(params=WAYS)
-def how(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-def asked() -> Iterator[None]:
-    """Somebody must see what is removed."""
-    stop = ask_when(lambda arguments, situation: True, tools="remove*", reason="it is gone for good")
-    yield
-    stop()
 
 
 async def test_a_call_waits_and_runs_once_when_it_is_approved(desk: Desk, how: str, asked: None) -> None:
@@ -347,42 +335,9 @@ async def test_a_streamed_run_waits_as_well(desk: Desk, how: str, asked: None) -
     assert (seen, store.removed) == (["removed /tmp/x"], ["/tmp/x"])
 
 
-class Own:
-    """A tool that wants to be approved by itself, in each of the ways there are to say so."""
-
-    def __init__(self, way: str) -> None:
-        self.way = way
-        self.removed: list[str] = []
-
-    def remove(self, path: str) -> str:
-        self.removed.append(path)
-        return f"removed {path}"
-
-    def asking(self, ctx: RunContext[None], path: str) -> str:
-        if not ctx.tool_call_approved:
-            raise ApprovalRequired(metadata={"risk": "high"})
-        return self.remove(path)
-
-    def check(self, ctx: RunContext[None], path: str) -> None:
-        if not ctx.tool_call_approved:
-            raise ApprovalRequired(metadata={"risk": "high"})
-
-    @property
-    def toolset(self) -> Any:
-        match self.way:
-            case "declared":
-                return FunctionToolset([Tool(self.remove, name="remove", requires_approval=True)])
-            case "in the tool":
-                return FunctionToolset([Tool(self.asking, name="remove")])
-            case "in its check":
-                return FunctionToolset([Tool(self.remove, name="remove", args_validator=self.check)])
-            case _:
-                return FunctionToolset([Tool(self.remove, name="remove")]).approval_required()
-
-
-@pytest.mark.parametrize("way", ["declared", "in the tool", "in its check", "by a toolset"])
+@pytest.mark.parametrize("way", APPROVALS)
 async def test_a_tool_that_asks_by_itself_is_asked_about_once(desk: Desk, how: str, asked: None, way: str) -> None:
-    own = Own(way)
+    own = Removal(way)
     agent = gated_agent(how, Script([CALL], "done"), own.toolset)
     first = await agent.run("go")
     assert first.output.metadata["call-a"]["pi_intent"]["reasons"] == ["it is gone for good"]

@@ -27,11 +27,6 @@ from pydantic_desk import Desk, Script
 from pi_intent.hosts.pydantic_ai import Intents, IntentToolset
 
 
-@pytest.fixture(params=["all", "one toolset"])
-def how(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 def agent_of(how: str, script: Script, *tools: Any, **more: Any) -> Agent[None, Any]:
     if how == "all":
         return Agent(script.model, tools=tools, capabilities=[Intents(), *more.pop("capabilities", ())], **more)

@@ -16,7 +16,6 @@ from pydantic_desk import Desk, Script
 from pydantic_gated import (
     CALL,
     SENT,
-    WAYS,
     Store,
     decisions,
     digest_of,
@@ -29,11 +28,6 @@ from pydantic_process import in_another_process
 from pi_intent import ask_when
 from pi_intent.hosts.pydantic_ai.held import WAITING
 from pi_intent.hosts.pydantic_ai.sessions import SESSIONS
-
-
-@pytest.fixture(params=WAYS)
-def how(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 @pytest.fixture(autouse=True)

@@ -38,11 +38,6 @@ def agent_of(script: Script, work: Work, *, retries: int = 1, how: str = "all", 
     return Agent(script.model, toolsets=[IntentToolset(FunctionToolset([tool]), **chosen)])
 
 
-@pytest.fixture(params=["all", "one toolset"])
-def how(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.mark.parametrize("retries", [0, 1])
 def test_a_model_that_never_states_an_intent_is_let_through_when_the_budget_is_spent(
     desk: Desk, how: str, retries: int
