@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,16 +19,13 @@ from pi_intent.descriptions import model_texts
 from pi_intent.ids import ulid
 from pi_intent.ledger.absent import NoLedger, could_not_be_opened, then
 from pi_intent.pipeline import Pipeline
+from pi_intent.recorded import RecordedSession
 from pi_intent.sinks import PROCESS, FanOut
-from pi_intent.types import Host, JSONObject
+from pi_intent.types import Host
 
 if TYPE_CHECKING:
     from pi_intent.channel import Channel
-    from pi_intent.gates.artifacts import Artifact
-    from pi_intent.ledger.artifacts import ArtifactStore
     from pi_intent.ledger.journal import SessionJournal
-    from pi_intent.ledger.keys import Digester
-    from pi_intent.redaction import Redactor
     from pi_intent.tracing.live import Tracing
 
 
@@ -51,7 +48,7 @@ def waker(callback: Callable[[], None]) -> Callable[[], None]:
     return wake
 
 
-class SessionRuntime:
+class SessionRuntime(RecordedSession):
     """One session of a host, ready for calls once `start` was awaited.
 
     `tell` shows a person one sentence; `strict` vetoes calls that cannot be recorded; `withholds` says of a tool
@@ -71,6 +68,7 @@ class SessionRuntime:
         traced: bool = False,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
+        super().__init__()
         self.session_id = session_id
         self.host = host
         self.host_version = host_version
@@ -80,7 +78,6 @@ class SessionRuntime:
         self.withholds = withholds
         self.traced = traced
         self.environ = environ
-        self.journal: SessionJournal | None = None
         self.channel: Channel | None = None
         """Where other programs of the same person watch; None where nothing is recorded."""
         self.tracing: Tracing | None = None
@@ -93,10 +90,6 @@ class SessionRuntime:
             clock=time.monotonic_ns,
             new_id=new_id,
         )
-        self._digester: Digester | None = None
-        self._artifacts: ArtifactStore | None = None
-        self._given: Redactor | None = None
-        """What knows the credentials that tools were given."""
         self._said: set[str] = set()
         self._untold: list[str] = []
         self._wake: Callable[[], None] = lambda: None
@@ -143,6 +136,7 @@ class SessionRuntime:
                 self.tell_once(f"{reason}; {then(self.strict)}")
                 return
             self.journal = journal
+            journal.learn(self._secrets)
             self._open_channel(journal)
             self._open_tracing(journal)
             self.pipeline.journal = journal  # last: from now on there are calls
@@ -199,58 +193,6 @@ class SessionRuntime:
         if self.tracing is not None:
             self.pipeline.sinks.subscribe(self.tracing.publish)
 
-    def digest(self, data: bytes) -> str:
-        """Return what names these bytes in the ledger; without one, what nobody else can compute either."""
-        if self.journal is not None:
-            return self.journal.digester.digest(data)
-        from pi_intent.ledger.keys import Digester
-
-        if self._digester is None:
-            self._digester = Digester(os.urandom(32))
-        return self._digester.digest(data)
-
-    @property
-    def artifacts(self) -> ArtifactStore | None:
-        """What tools have stored in this session; None where nothing is recorded, and so nothing stored."""
-        if self._artifacts is None and self.journal is not None and self.journal.path is not None:
-            from pi_intent.ledger.artifacts import ArtifactStore
-
-            self._artifacts = ArtifactStore(self.journal.location.root, self.journal.path)
-        return self._artifacts
-
-    def store(self, artifact: Artifact, tool_name: str) -> None:
-        """Keep what a tool says is to be stored, for later calls of this session; say where that cannot be done."""
-        store = self.artifacts
-        if self.holds_given(artifact.text):
-            self.tell_once(f"what {tool_name} wanted to store holds a credential: it was not stored")
-        elif store is None:
-            self.tell_once(f"what {tool_name} wanted to store was not stored, as this session has no ledger")
-        elif (problem := store.put(artifact.kind, artifact.text, tool_name)) is not None:
-            self.tell_once(problem)
-
-    def learn(self, secrets: Iterable[str]) -> None:
-        """Keep these texts out of everything that leaves the process from now on."""
-        from pi_intent.redaction import Redactor
-
-        if self._given is None:
-            self._given = Redactor(os.urandom(32))
-        secrets = tuple(secrets)
-        self._given.learn(secrets)
-        if self.journal is not None:
-            self.journal.learn(secrets)
-
-    def redacted(self, text: str) -> str:
-        """Return a text without its secrets, as the ledger may hold it."""
-        return text if self.journal is None else self.journal.redactor.text(text)
-
-    def kept_arguments(self, arguments: JSONObject) -> JSONObject | None:
-        """Return the arguments of a call as the ledger has them; None where nothing is recorded."""
-        return None if self.journal is None else self.journal.kept_arguments(arguments)
-
-    def holds_given(self, text: str) -> bool:
-        """Say whether a text holds one of these, in whatever form it is written."""
-        return self._given is not None and self._given.holds_known(text)
-
     async def sync(self) -> None:
         """Wait until the disk has every record; once begun, a cancellation waits for it. Never raises."""
         if self.journal is not None and self.journal.is_dirty:
@@ -265,10 +207,7 @@ class SessionRuntime:
         self._tell_untold()
 
     def _give_back(self) -> None:
-        if self._artifacts is not None:
-            self._artifacts.close()
-        if self.journal is not None:
-            self.journal.close()
+        self.give_back()
         if self.channel is not None:
             self.channel.close()
         if self.tracing is not None:

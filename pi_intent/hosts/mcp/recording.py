@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,14 +15,12 @@ from pi_intent.contract.texts import ModelTexts
 from pi_intent.ids import ulid
 from pi_intent.ledger.absent import NoLedger, could_not_be_opened, then
 from pi_intent.pipeline import Pipeline
+from pi_intent.recorded import RecordedSession
 from pi_intent.sinks import PROCESS, FanOut
-from pi_intent.types import Host, JSONObject
+from pi_intent.types import Host
 
 if TYPE_CHECKING:
-    from pi_intent.gates.artifacts import Artifact
-    from pi_intent.ledger.artifacts import ArtifactStore
     from pi_intent.ledger.journal import SessionJournal
-    from pi_intent.ledger.keys import Digester
     from pi_intent.redaction import Redactor
     from pi_intent.tracing.live import Tracing
 
@@ -31,7 +29,7 @@ def _new_id() -> str:
     return ulid(time.time_ns() // 1_000_000, os.urandom(10))
 
 
-class Recording:
+class Recording(RecordedSession):
     """The pipeline of a session and its ledger. Nothing is created on the disk before the first call.
 
     `tell` shows a person one sentence, from any thread; under `strict` calls that cannot be recorded are refused;
@@ -47,14 +45,11 @@ class Recording:
         tell: Callable[[str], None],
         traced: bool = False,
     ) -> None:
+        super().__init__()
         self._environ = environ
         self._strict = strict
         self._tell = tell
         self.host: Host = "mcp"
-        self._artifacts: ArtifactStore | None = None
-        self._given: Redactor | None = None
-        """What knows the credentials that the server was given."""
-        self._secrets: set[str] = set()
         self.cwd = Path("/")
         with suppress(OSError):  # it is gone
             self.cwd = Path(os.getcwd())
@@ -68,8 +63,6 @@ class Recording:
         )
         self._traced = traced
         self._tracing: Tracing | None = None
-        self._journal: SessionJournal | None = None
-        self._digester: Digester | None = None
         self._said: set[str] = set()
         self._reason = ""
         """Why there is no ledger."""
@@ -92,59 +85,8 @@ class Recording:
             self.begin(None)
             if self._finding is not None and self._finding.ident is not None:
                 self._finding.join()
-            self.pipeline.journal = self._journal or NoLedger(self._reason, self._strict)
+            self.pipeline.journal = self.journal or NoLedger(self._reason, self._strict)
         return self.pipeline
-
-    def digest(self, data: bytes) -> str:
-        """Return what names these bytes in the ledger; without one, what nobody else can compute either."""
-        if self._digester is None:
-            from pi_intent.ledger.keys import Digester  # only for those who are asked about calls
-
-            self._digester = Digester(os.urandom(32)) if self._journal is None else self._journal.digester
-        return self._digester.digest(data)
-
-    @property
-    def artifacts(self) -> ArtifactStore | None:
-        """What tools have stored in this session; None where nothing is recorded, and so nothing stored."""
-        if self._artifacts is None and self._journal is not None and self._journal.path is not None:
-            from pi_intent.ledger.artifacts import ArtifactStore
-
-            self._artifacts = ArtifactStore(self._journal.location.root, self._journal.path)
-        return self._artifacts
-
-    def store(self, artifact: Artifact, tool_name: str) -> None:
-        """Keep what a tool says is to be stored, for later calls of this session; say where that cannot be done."""
-        store = self.artifacts
-        problem = "this session has no ledger" if store is None else None
-        if self.holds_given(artifact.text):
-            problem = "it holds a credential"
-        if problem is not None:
-            self.tell_once(f"what {tool_name} wanted to store was not stored: {problem}")
-        elif store is not None and (told := store.put(artifact.kind, artifact.text, tool_name)) is not None:
-            self.tell_once(told)
-
-    def learn(self, secrets: Iterable[str]) -> None:
-        """Keep these texts out of the ledger from now on."""
-        from pi_intent.redaction import Redactor
-
-        if self._given is None:
-            self._given = Redactor(os.urandom(32))
-        self._secrets.update(secrets)
-        self._given.learn(self._secrets)
-        if self._journal is not None:
-            self._journal.learn(self._secrets)
-
-    def holds_given(self, text: str) -> bool:
-        """Say whether a text holds a credential that the server was given, in whatever form it is written."""
-        return self._given is not None and self._given.holds_known(text)
-
-    def redacted(self, text: str) -> str:
-        """Return a text without its secrets, as the ledger may hold it."""
-        return text if self._journal is None else self._journal.redactor.text(text)
-
-    def kept_arguments(self, arguments: JSONObject) -> JSONObject | None:
-        """Return the arguments of a call as the ledger has them; None where nothing is recorded."""
-        return None if self._journal is None else self._journal.kept_arguments(arguments)
 
     def tell_once(self, message: str) -> None:
         """Show a person a sentence that they have not been shown."""
@@ -154,28 +96,25 @@ class Recording:
 
     def sync(self) -> None:
         """Have the disk take what was written, in a thread, unless one is at it."""
-        if self._journal is None or not self._journal.is_dirty or (self._syncing and self._syncing.is_alive()):
+        if self.journal is None or not self.journal.is_dirty or (self._syncing and self._syncing.is_alive()):
             return
-        self._syncing = threading.Thread(target=self._journal.flush, daemon=True)
+        self._syncing = threading.Thread(target=self.journal.flush, daemon=True)
         with suppress(RuntimeError):  # no more threads are to be had: the next time, or at the end
             self._syncing.start()
 
     def close(self) -> None:
         """End what is still open as interrupted, and give the ledger back."""
         self.pipeline.settle_all("interrupted")
-        if self._artifacts is not None:
-            self._artifacts.close()
-        if self._journal is not None:
-            self._journal.close()
+        self.give_back()
         if self._tracing is not None:
             self._tracing.close()
             self._tracing.end()
 
     def _find(self, client: str | None) -> None:
         try:
-            self._journal = self._found(client)
+            self.journal = self._found(client)
             if self._secrets:
-                self._journal.learn(self._secrets)
+                self.journal.learn(self._secrets)
         except Exception as error:  # a boundary: whatever is wrong with the ledger, the session goes on
             self._reason = could_not_be_opened(error)
             self._tell(f"{self._reason}; {then(self._strict)}")
@@ -186,7 +125,7 @@ class Recording:
         from pi_intent.tracing.live import Tracing  # only for those who have asked for it
 
         def redactor() -> Redactor | None:
-            return None if self._journal is None else self._journal.redactor
+            return None if self.journal is None else self.journal.redactor
 
         self._tracing = Tracing.open(redactor, self._environ, self._tell)
         if self._tracing is not None:
