@@ -217,8 +217,3 @@ def _governed_by(settings: Settings) -> Governed:
     """Return the checker that the settings are."""
     rulings = {name: Permit(ruling, "the settings say so") for name, ruling in settings.permissions}
     return Governed(lambda capability, situation: rulings[capability], frozenset(rulings))
-
-
-def may_ask(settings: Settings) -> bool:
-    """Say whether anything may hold a call of this process up: then a session needs gates from its beginning on."""
-    return settings.can_ask or not PROCESS.is_empty

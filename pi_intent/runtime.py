@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -26,12 +27,21 @@ from pi_intent.types import Host
 if TYPE_CHECKING:
     from pi_intent.channel import Channel
     from pi_intent.ledger.journal import SessionJournal
+    from pi_intent.settings import Settings
     from pi_intent.tracing.live import Tracing
 
 
 def new_id() -> str:
     """Return a new unique id that sorts by time."""
     return ulid(time.time_ns() // 1_000_000, os.urandom(10))
+
+
+def may_ask(settings: Settings) -> bool:
+    """Say whether anything may hold a call of this process up. Gates that nobody has set are not even loaded."""
+    if settings.can_ask:
+        return True
+    declared = sys.modules.get("pi_intent.gates.declared")
+    return declared is not None and not declared.PROCESS.is_empty
 
 
 def waker(callback: Callable[[], None]) -> Callable[[], None]:

@@ -25,7 +25,7 @@ from pi_intent.hosts.pydantic_ai.retries import FreeRefusals
 from pi_intent.hosts.pydantic_ai.streaming import Labels
 from pi_intent.pipeline import CallRequest, OpenCall, failure
 from pi_intent.protocols import Settlement
-from pi_intent.runtime import SessionRuntime, new_id
+from pi_intent.runtime import SessionRuntime, may_ask, new_id
 from pi_intent.settings import Settings
 from pi_intent.types import JSONObject, Policy, Profile, Status
 
@@ -182,7 +182,7 @@ class IntentRun:
     @property
     def gates(self) -> RunGates | None:
         """What holds calls of the run up, made when it is first asked for; idle gates are not even loaded."""
-        if self._gates is None and self._is_gated:
+        if self._gates is None and may_ask(self.settings):
             from pi_intent.hosts.pydantic_ai.check_in import RunGates
             from pi_intent.settings.parsing import missing_parser
 
@@ -190,13 +190,6 @@ class IntentRun:
                 tell_once(problem)
             self._gates = RunGates(self, self._messages)
         return self._gates
-
-    @property
-    def _is_gated(self) -> bool:
-        if self.settings.can_ask:
-            return True
-        declared = sys.modules.get("pi_intent.gates.declared")
-        return declared is not None and not declared.PROCESS.is_empty
 
     def note(self, held: HeldCall, reader: Reader, literal: JSONObject, given: dict[str, Any]) -> None:
         """Note who read a call, the arguments that it was read with, and what its tool made of them."""

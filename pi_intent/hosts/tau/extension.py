@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -21,7 +20,7 @@ from pi_intent.hosts.tau.layers import RUNNING
 from pi_intent.hosts.tau.rows import call_row
 from pi_intent.hosts.tau.session import SESSIONS, TauSession
 from pi_intent.pipeline import CallRequest
-from pi_intent.runtime import SessionRuntime, new_id
+from pi_intent.runtime import SessionRuntime, may_ask, new_id
 from pi_intent.settings import PROJECT_FILE, LoadedSettings, Settings, ToolSettings, load_settings, project_root
 from pi_intent.settings.rules import MORE_UNMATCHED
 from pi_intent.types import Code, Policy, Profile
@@ -106,10 +105,7 @@ class TauExtension:
     @property
     def is_gated(self) -> bool:
         """Whether anything may hold a call of this session up."""
-        if self.settings.can_ask:
-            return True
-        declared = sys.modules.get("pi_intent.gates.declared")
-        return declared is not None and not declared.PROCESS.is_empty
+        return may_ask(self.settings)
 
     def ceiling(self, session: TauSession, tool_name: str) -> Ceiling | None:
         """Return what bounds the result of a call; None where nothing does."""
