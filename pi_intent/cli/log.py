@@ -19,7 +19,7 @@ from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.time_limit import no_longer_than
 from pi_intent.cli.unread import problem_json, tell_unread
 from pi_intent.errors import PiIntentError
-from pi_intent.labels.printable import printable
+from pi_intent.labels.printable import UNCUT, printable
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import entry_json
 from pi_intent.ledger.index import Filter, Index, Stretch
@@ -35,7 +35,6 @@ _LONGEST_SEARCH = 20
 """Seconds for `--grep`; most expressions take a second for a hundred thousand calls, at most."""
 _FROM_THE_END = 2_000
 """Calls that a pager may be made to read to the end before it shows any: they take it half a second."""
-_WHOLE = 16_384  # columns
 
 
 @click.command()
@@ -199,7 +198,7 @@ def _print(
     shown = index.counts(wanted, within=within)
     notes, untaken = _notes(index, location, shown, with_notes)
     groups = session_groups(index, wanted, within, shown, counts)
-    lines = timeline(groups, notes=notes) if is_drawn() else timeline(groups, notes=notes, label=_WHOLE)
+    lines = timeline(groups, notes=notes) if is_drawn() else timeline(groups, notes=notes, label=UNCUT)
     count = sum(shown.values())
     at_the_end = count <= _FROM_THE_END
     earlier = chain(_from_the_top(0 if at_the_end else count), _earlier(sum(counts.values()) - count))
@@ -262,7 +261,7 @@ def _left_open(index: Index, wanted: Filter, within: Stretch) -> Iterator[Line]:
     yield Line(((f"{earlier} earlier {calls} left open: the process ended under {them}", "yellow"),), lead=None)
     for call in index.calls(opened, within=index.last(opened, _MOST_OPEN, within=before)):
         if call.call is not None:
-            yield Line(((f"{short_id(call.id)}  ", "dim"), *stated(call.call, _WHOLE)), lead=None, cut=True)
+            yield Line(((f"{short_id(call.id)}  ", "dim"), *stated(call.call, UNCUT)), lead=None, cut=True)
             yield Line((((" " * 10) + aim(call.call, call.call.args), "dim"),), lead=None, cut=True)
     if earlier > _MOST_OPEN:
         yield Line(((f"{earlier - _MOST_OPEN} more: pi-intent log --status open", "dim"),), lead=None)

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from pi_intent.characters import SEQUENCE, UNSEEN, first_visible, pair_surrogates
 
 ELLIPSIS = "…"
+UNCUT = 16_384
+"""Columns: more than the ledger keeps, or a channel sends, of any text."""
 MARKS_PER_CLUSTER = 8
 """Marks kept on one character: real writing needs about four, text that climbs over its neighbours needs dozens."""
 

@@ -7,11 +7,12 @@ from datetime import tzinfo
 
 from pi_intent.gates.tiers import Tier
 from pi_intent.labels.literal import literal
-from pi_intent.labels.printable import printable
+from pi_intent.labels.printable import UNCUT, printable
 from pi_intent.ledger.audit import WORDS, Audit, Numbers, Soundness
 from pi_intent.past import last_word
 from pi_intent.render.asked import STYLES, reasons_text
 from pi_intent.render.audit_words import (
+    INTENT_WIDTH,
     NOT_PROVEN,
     TITLES,
     Told,
@@ -31,8 +32,6 @@ WIDTH = 80
 LISTED: tuple[Tier, ...] = ("exec", "write")
 """The tiers whose calls are listed where nobody was asked about them."""
 
-_WIDE = 16_384  # columns: more than the ledger keeps of any text
-_INTENT = 600  # columns
 _FIGURES = 4 + 7 + 10 + 8 + 9  # columns of a row with four numbers, without its name
 _NAME, _LEAST_NAME = 26, 8  # columns of a rule or a tool
 _REASONS = 32
@@ -48,7 +47,7 @@ def audit_lines(
     moments = Moments(zone)
     numbers = audit.numbers()
     for number, text in enumerate(about):
-        yield _line(printable(text, width=_WIDE), "dim" if number else "bold")
+        yield _line(printable(text, width=UNCUT), "dim" if number else "bold")
     yield from _span(numbers, moments)
     yield from _summary(numbers, min(width, WIDTH))
     for word in WORDS:
@@ -94,7 +93,7 @@ def _asked(call: Told, moments: Moments) -> Iterator[Line]:
     reasons = [f"{rule}: {piece}" if piece else rule for rule, piece in call.reasons]
     yield _line(f"asked because of {reasons_text(reasons, most=_REASONS)}", lead="")
     yield _line(call.decision, style, lead="")
-    if call.note and (note := printable(call.note, width=_WIDE)):
+    if call.note and (note := printable(call.note, width=UNCUT)):
         yield _line(f'note to the agent: "{note}"', style, lead="")
     yield _line(call.when, "dim", lead="")
     if call.digest:
@@ -117,14 +116,14 @@ def _action(call: Told, moments: Moments) -> Iterator[Line]:
     yield Line(lead=None)
     moment = moments.local(call.call.ts)
     lead = "--:--:--" if moment is None else f"{moment:%H:%M:%S}"
-    text = f"{printable(call.tool, width=120)} {literal(call.action, width=_WIDE)}".strip()
+    text = f"{printable(call.tool, width=120)} {literal(call.action, width=UNCUT)}".strip()
     yield Line(((text, "bold"),), lead, name=short_id(call.call.id))
     if call.ran_as is not None:
-        yield _line(f"ran as: {literal(call.ran_as, width=_WIDE)}", "bold", lead="")
+        yield _line(f"ran as: {literal(call.ran_as, width=UNCUT)}", "bold", lead="")
 
 
 def _said(call: Told) -> Line:
-    said = printable(call.intent or "", width=_INTENT)
+    said = printable(call.intent or "", width=INTENT_WIDTH)
     if not said:
         return _line("the agent did not say what it is for", "italic", lead="")
     return _line(f'the agent said, unverified: "{said}"', "italic", lead="")

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC
 
 from pi_intent.labels.literal import literal
-from pi_intent.labels.printable import escape_markdown, printable
+from pi_intent.labels.printable import UNCUT, escape_markdown, printable
 from pi_intent.ledger.audit import WORDS, Audit, Numbers
 from pi_intent.render.audit import LISTED
 from pi_intent.render.audit_words import (
+    INTENT_WIDTH,
     NOT_PROVEN,
     TITLES,
     Told,
@@ -24,8 +25,6 @@ from pi_intent.render.audit_words import (
 )
 from pi_intent.render.moments import Moments
 
-_WIDE = 16_384  # columns: more than the ledger keeps of any text
-_INTENT = 600  # columns
 _TIMES = re.compile(r"(?:[A-Za-z0-9 ,.+-]|(?<=\d):(?=\d))*")
 
 
@@ -108,7 +107,7 @@ def _action(call: Told) -> str:
 
 
 def _said(call: Told) -> str:
-    said = _text(printable(call.intent or "", width=_INTENT))
+    said = _text(printable(call.intent or "", width=INTENT_WIDTH))
     return f"the agent said, unverified: “{said}”" if said else "the agent did not say what it is for"
 
 
@@ -118,7 +117,7 @@ def _title(text: str, *, level: int = 2) -> Iterator[str]:
 
 def _text(text: str) -> str:
     """Return a text as plain words: whom or what it mentions is no link, and nobody is told of it."""
-    return re.sub(r"@|#(?=\d)", r"\g<0><!-- -->", escape_markdown(printable(text, width=_WIDE)))
+    return re.sub(r"@|#(?=\d)", r"\g<0><!-- -->", escape_markdown(printable(text, width=UNCUT)))
 
 
 def _when(text: str) -> str:
@@ -128,6 +127,6 @@ def _when(text: str) -> str:
 
 def _code(text: str) -> str:
     """Return a literal text as it is, where nothing in it means anything."""
-    shown = literal(text, width=_WIDE) or " "
+    shown = literal(text, width=UNCUT) or " "
     ticks = "`" * (1 + max((len(run) for run in re.findall("`+", shown)), default=0))
     return f"{ticks} {shown} {ticks}" if "`" in (shown[0], shown[-1]) else f"{ticks}{shown}{ticks}"

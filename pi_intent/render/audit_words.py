@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pi_intent.contract.rows import target_argument
+from pi_intent.labels.printable import UNCUT
 from pi_intent.ledger.audit import NEVER_RAN, Numbers, Soundness
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import CallEntry
@@ -33,7 +34,9 @@ NOT_PROVEN = (
     LIMITS,
 )
 
-_WIDE = 16_384  # columns: more than the ledger keeps of any text
+INTENT_WIDTH = 600
+"""Columns that are told of an intent."""
+
 _BY = {
     "person": "a person",
     "application": "the application",
@@ -134,7 +137,7 @@ def told(call: LedgerCall, moments: Moments) -> Told:
         when=_when(call, moments),
         note=None if last is None else last.note,
         digest=None if last is None else last.digest,
-        came=ending(call, _WIDE).plain if is_told else None,
+        came=ending(call, UNCUT).plain if is_told else None,
         surprises=word in ("denied", "waiting") and ran,
         intent=begun.intent if begun is not None and begun.intent_source == "model" else None,
     )

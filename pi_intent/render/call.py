@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, assert_never
 
 from pi_intent.cards import DiffCard, GenericCard, TerminalCard, call_card, card_to_json
 from pi_intent.labels.literal import literal_lines, whole_line, whole_pieces
-from pi_intent.labels.printable import printable
+from pi_intent.labels.printable import UNCUT, printable
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.record import stated_and_true_hash
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 type Standing = tuple[str, str, int, bytes]
 """Where a record stands: its kind, the file's name, the line's number and own bytes."""
 
-_WHOLE = 16_384  # columns: more than the ledger keeps of any text
 _NAMES = 14  # columns for the name of a fact
 _CARD_WIDTH = 110
 _CARD_LINES = 40
@@ -41,10 +40,10 @@ def call_lines(
     begun, done = call.call, call.done
     moments = Moments()
     missing = (("the record of its beginning is missing", "italic"),)
-    yield Line(missing if begun is None else stated(begun, _WHOLE), lead=None)
+    yield Line(missing if begun is None else stated(begun, UNCUT), lead=None)
     if begun is not None and begun.rationale:
         yield from _fact("because", begun.rationale)
-    yield Line((("  ", ""), *ending(call, _WHOLE).pieces), lead=None, hang=4)
+    yield Line((("  ", ""), *ending(call, UNCUT).pieces), lead=None, hang=4)
     for doubt in noted(notes):
         yield Line((("  ", ""), *doubt.pieces), lead=None, hang=4)
     if begun is not None:
@@ -77,7 +76,7 @@ def _section(title: str) -> Iterator[Line]:
 
 
 def _fact(name: str, text: str) -> Iterator[Line]:
-    yield from _shown_fact(name, printable(text, width=_WHOLE))
+    yield from _shown_fact(name, printable(text, width=UNCUT))
 
 
 def _shown_fact(name: str, shown: str) -> Iterator[Line]:
@@ -139,7 +138,7 @@ def _asked(call: LedgerCall, moments: Moments) -> Iterator[Line]:
     for name, text in asked_facts(call, moments):
         if name != "|":
             shown = 0
-            said = printable(text, width=_WHOLE) if name == "note" else whole_line(text, width=_WHOLE)
+            said = printable(text, width=UNCUT) if name == "note" else whole_line(text, width=UNCUT)
             yield from _shown_fact(name, said)
             continue
         if not shown:
@@ -196,6 +195,6 @@ def _hash_of(raw: bytes) -> str:
 
 def _neighbour(call: LedgerCall, *, mark: str) -> Line:
     begun = call.call
-    said = (("the record of its beginning is missing", "italic"),) if begun is None else stated(begun, _WHOLE)
+    said = (("the record of its beginning is missing", "italic"),) if begun is None else stated(begun, UNCUT)
     target = "" if begun is None else f" · {aim(begun, begun.args)}"
     return Line(((f"{mark} {short_id(call.id)}  ", "dim"), *said, (target, "dim")), lead=None, cut=True)

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 from pi_intent.contract.rows import target_argument
 from pi_intent.labels.literal import at_words, literal
-from pi_intent.labels.printable import printable
+from pi_intent.labels.printable import UNCUT, printable
 from pi_intent.ledger.calls import UNKNOWN, LedgerCall
 from pi_intent.ledger.entries import CallEntry
 from pi_intent.render.asked import asked_line
@@ -33,7 +33,6 @@ MARKS: dict[Status, tuple[str, str]] = {
     "timeout": ("✗", "red"),
     "error": ("✗", "red"),
 }
-_UNCUT = 16_384  # columns: more than the ledger keeps of any text
 _LABEL = 240  # columns of a model's sentence on a terminal, which folds it
 _COLUMN = 10  # columns of the time
 _LEAST = 10  # columns for a text, however narrow the terminal says it is
@@ -194,7 +193,7 @@ def aim(call: CallEntry, args: JSONObject) -> str:
             target = f"{mark}(a text of {size} bytes)"
         case _:
             target = ""
-    return f"{_safe(f'{who}{tool}')} {literal(target, width=_UNCUT)}".rstrip()
+    return f"{_safe(f'{who}{tool}')} {literal(target, width=UNCUT)}".rstrip()
 
 
 def ending(call: LedgerCall, label: int) -> Line:
@@ -225,7 +224,7 @@ def _joined(parts: Iterable[str], style: str, *, lead: str | None = "") -> Line:
 
 
 def _safe(text: str) -> str:
-    return printable(text, width=_UNCUT)
+    return printable(text, width=UNCUT)
 
 
 def folded(console: Console, lines: Iterable[Line]) -> Iterator[Text]:

@@ -17,7 +17,7 @@ from pi_intent.events import GroupSummary, parse_event
 from pi_intent.labels.board import IN_BACKGROUND, CallLabel, LabelBoard
 from pi_intent.labels.lifecycle import State
 from pi_intent.labels.literal import literal
-from pi_intent.labels.printable import printable
+from pi_intent.labels.printable import UNCUT, printable
 from pi_intent.render.timeline import MARKS, hung
 
 
@@ -46,7 +46,6 @@ class JsonLines:
 
 
 _UNSENT: tuple[State, ...] = ("pending", "streaming", "declared")  # the model may never finish writing it
-_UNCUT = 16_384  # columns: more than what is sent of any text
 _LABEL = 240  # columns of a model's sentence
 _TARGET = 30  # columns of a target that a label leaves free, where it has as many
 _LEAST = 10  # columns worth a label, or a target
@@ -127,7 +126,7 @@ class LabelLines:
         self._printed[label.call_id] = line.plain
         if label.session_id != self._heading:
             self._heading = label.session_id
-            self._put(Text(f"session {printable(label.session_id, width=_UNCUT)}", "bold"))
+            self._put(Text(f"session {printable(label.session_id, width=UNCUT)}", "bold"))
         self._put(Text.assemble((f"{datetime.now():%H:%M:%S}  ", "dim"), line))
 
     def _put(self, line: Text) -> None:
@@ -156,10 +155,10 @@ class LabelLines:
         facts = "" if label.facts is None else printable(label.facts, width=_LABEL)
         tail = " · ".join(filter(None, [words, facts]))
         who = "" if label.agent_id == "main" else f"{label.agent_id}: "
-        aim = "" if label.target is None else literal(label.target, width=_UNCUT)
+        aim = "" if label.target is None else literal(label.target, width=UNCUT)
         dollar = " $" if aim and label.tool_name == "bash" else ""
         tool = label.tool_name if label.tool_source is None else f"{label.tool_source}/{label.tool_name}"
-        target = Text(f"  {printable(f'{who}{tool}', width=_UNCUT)}{dollar} {aim}".rstrip(), "dim")
+        target = Text(f"  {printable(f'{who}{tool}', width=UNCUT)}{dollar} {aim}".rstrip(), "dim")
         room = _LABEL
         if self._console.is_terminal:  # what a call does must not be crowded out by what it says of itself
             room = self._console.width - len("00:00:00  ▸  · ") - cell_len(tail) - min(target.cell_len, _TARGET)

@@ -8,14 +8,13 @@ from json.encoder import encode_basestring as _quoted
 
 from pi_intent.contract.rows import PATHS, target_argument
 from pi_intent.labels.literal import literal
-from pi_intent.labels.printable import printable
+from pi_intent.labels.printable import UNCUT, printable
 from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry
 from pi_intent.types import JSONObject
 
 type Row = tuple[str | int | None, ...]
 
 _LARGEST = 2**63 - 1
-_UNCUT = 16_384  # columns: more than the ledger keeps of any text
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), check_circular=False).encode
 
@@ -90,13 +89,13 @@ def aimed_at(args: JSONObject) -> str | None:
 
 
 def _shown(text: str | None) -> str:
-    return "" if text is None else text if _is_plain(text) else printable(text, width=_UNCUT)
+    return "" if text is None else text if _is_plain(text) else printable(text, width=UNCUT)
 
 
 def _literal(text: str) -> str:
     # Nothing to spell out is by far the most common.
     plain = text.isascii() and text.isprintable() and not text.endswith(" ")
-    return text if plain else literal(text, width=_UNCUT)
+    return text if plain else literal(text, width=UNCUT)
 
 
 def _is_plain(text: str) -> bool:
