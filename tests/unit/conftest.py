@@ -1,7 +1,16 @@
-"""The tests on real session files are collected where `PI_INTENT_SAMPLES` names the folder that holds them."""
+"""What unit tests share. Those on real session files are collected where `PI_INTENT_SAMPLES` names their folder."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
+
+import pytest
+from settings_machine import Machine
 
 collect_ignore_glob = [] if os.environ.get("PI_INTENT_SAMPLES") else ["test_sessions_samples*.py"]
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)

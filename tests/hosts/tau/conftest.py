@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import httpx
 import pytest
 from tau_desk import Desk
 
 import pi_intent
+from pi_intent.hosts.tau import live
 
 
 @pytest.fixture
@@ -34,3 +37,11 @@ async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"  # Tau's
+
+
+@pytest.fixture
+def fresh_tee(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An httpx that only we have wrapped, once."""
+    monkeypatch.setattr(httpx.AsyncClient, "send", inspect.unwrap(httpx.AsyncClient.send))
+    monkeypatch.setattr(live, "_TEE", live._Tee())
+    assert live.install_tee()
