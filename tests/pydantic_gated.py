@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pydantic_ai import Agent, ApprovalRequired, DeferredToolRequests, RunContext, Tool
+from pydantic_ai import Agent, ApprovalRequired, DeferredToolRequests, DeferredToolResults, RunContext, Tool
 from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, ToolCallPart
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_desk import Desk, Script
@@ -19,6 +19,7 @@ from pi_intent.ledger.keys import Digester, load_key
 
 SENT = {"intent": "Free some space", "rationale": "df says 99 %", "path": "/tmp/x"}
 CALL = ("remove", SENT, "call-a")
+YES = DeferredToolResults(approvals={"call-a": True})
 WAYS = ["all", "one toolset"]
 """Where the intents are put: on the whole agent, or on the one toolset."""
 

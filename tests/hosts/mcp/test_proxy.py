@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from mcp_desk import ECHO, Desk, line
 
-from pi_intent.events import ToolExecutionEnd, ToolExecutionStart, ToolExecutionUpdate
+from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
 from pi_intent.hosts.mcp.options import read_options
 from pi_intent.hosts.mcp.policy import ServerPolicy
 
@@ -58,65 +58,6 @@ def test_a_client_of_the_later_era_says_it_in_every_request():
     assert desk.hello == ["acme 2"]
 
 
-def test_a_tool_that_no_list_has_shown_is_asked_for_in_the_callers_words():
-    desk = Desk("--policy", "require")
-    meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "other": 1}
-    desk.ask(1, "tools/call", name="echo", arguments={"intent": "See", "text": "x"}, _meta=meta)
-    (asked,) = desk.sent()
-    assert asked["method"] == "tools/list"
-    assert asked["params"] == {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
-    desk.answer(asked["id"], tools=[], nextCursor="two")
-    assert desk.sent()[1]["params"]["cursor"] == "two"
-    desk.answer(desk.sent()[1]["id"], tools=[ECHO])
-    assert desk.client == []  # the client did not ask
-    assert desk.sent()[2]["params"]["arguments"] == {"text": "x"}
-    assert desk.proxy.deadline is None
-
-
-def test_calls_wait_for_the_clients_own_list():
-    desk = Desk("--policy", "require")
-    desk.ask("list", "tools/list")
-    desk.call(1, text="x")
-    desk.call(2, intent="See", text="y")
-    assert len(desk.server) == 1
-    desk.answer("list", tools=[ECHO])
-    assert [message["params"]["arguments"] for message in desk.sent()[1:]] == [{"text": "y"}]
-    assert [message["id"] for message in desk.said()] == ["list", 1]
-    assert desk.ends() == ["rejected"]
-
-
-def test_a_tool_that_is_nowhere_is_refused_under_require_and_let_through_otherwise():
-    strict, lax = Desk("--policy", "require"), Desk()
-    for desk in (strict, lax):
-        desk.list_tools(ECHO)
-        desk.call(1, "nope", intent="See", text="x")
-        desk.answer(desk.sent()[0]["id"], tools=[ECHO])
-    assert len(strict.server) == 1
-    assert strict.said()[0]["result"]["isError"] is True
-    assert strict.ends() == ["rejected"]
-    assert strict.starts()[0].intent == "See"
-    assert lax.sent()[1]["params"]["arguments"] == {"intent": "See", "text": "x"}
-
-
-def test_a_server_that_gives_no_list_in_time_is_not_waited_for():
-    desk = Desk("--policy", "require")
-    desk.call(1, intent="See", text="x")
-    assert desk.proxy.deadline == 10.0
-    desk.proxy.give_up()
-    assert desk.proxy.deadline is None
-    assert desk.said()[0]["result"]["isError"] is True
-
-
-def test_a_call_that_is_cancelled_while_it_waits_never_runs():
-    desk = Desk("--policy", "require")
-    desk.call(1, intent="See", text="x")
-    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
-    desk.proxy.from_client(line(cancel))
-    desk.answer(desk.sent()[0]["id"], tools=[ECHO])
-    assert [message.get("method") for message in desk.sent()] == ["tools/list", "notifications/cancelled"]
-    assert len(desk.events) == 0
-
-
 def test_a_call_that_is_cancelled_ends_once_though_it_is_answered():
     desk = Desk()
     desk.list_tools(ECHO)
@@ -126,82 +67,6 @@ def test_a_call_that_is_cancelled_ends_once_though_it_is_answered():
     desk.answer(1, content=[])
     assert desk.ends() == ["cancelled"]
     assert len(desk.client) == 1
-
-
-def test_a_question_to_a_person_keeps_one_call_open():
-    desk = Desk("--policy", "require")
-    desk.list_tools(ECHO)
-    desk.call(1, intent="See", text="x")
-    desk.answer(1, resultType="input_required", requestState="abc", inputRequests={})
-    again = {"name": "echo", "arguments": {"intent": "See", "text": "x"}, "requestState": "abc", "inputResponses": {}}
-    desk.ask(2, "tools/call", **again)
-    assert desk.sent()[1]["params"]["arguments"] == {"text": "x"}
-    assert (len(desk.starts()), desk.ends()) == (1, [])
-    desk.answer(2, resultType="complete", content=[])
-    assert (len(desk.starts()), desk.ends()) == (1, ["ok"])
-
-
-def test_a_call_that_is_sent_again_still_has_to_say_why():
-    desk = Desk("--policy", "require")
-    desk.list_tools(ECHO)
-    desk.call(1, intent="See", text="x")
-    desk.answer(1, resultType="input_required", requestState="abc")
-    desk.ask(2, "tools/call", name="echo", arguments={"text": "x"}, requestState="abc")
-    assert len(desk.server) == 1
-    assert desk.ends() == ["rejected"]
-    desk.ask(3, "tools/call", name="echo", arguments={"intent": "See", "text": "x"}, requestState="abc")
-    desk.answer(3, content=[])
-    assert desk.ends() == ["rejected", "ok"]
-
-
-@pytest.mark.parametrize(
-    ("message", "status"),
-    [
-        ({"id": 2, "result": {"content": []}}, "ok"),
-        ({"id": 2, "result": {"content": [], "isError": True}}, "error"),
-        ({"id": 2, "error": {"code": -1, "message": "no"}}, "error"),
-        ({"method": "notifications/tasks/status", "params": {"taskId": "t", "status": "failed"}}, "error"),
-        ({"method": "notifications/tasks/status", "params": {"taskId": "t", "status": "cancelled"}}, "cancelled"),
-        (
-            {"method": "notifications/tasks", "params": {"taskId": "t", "status": "completed", "result": {}}},
-            "ok",
-        ),
-    ],
-)
-def test_a_task_settles_with_its_harvest_and_not_with_its_dispatch(message: dict[str, Any], status: str):
-    desk = Desk("--policy", "require")
-    desk.list_tools(ECHO)
-    desk.ask(1, "tools/call", name="echo", arguments={"intent": "See", "text": "x"}, task={"ttl": 1})
-    assert desk.sent()[0]["params"] == {"name": "echo", "arguments": {"text": "x"}, "task": {"ttl": 1}}
-    desk.answer(1, task={"taskId": "t", "status": "working"})
-    (update,) = [event for event in desk.events if isinstance(event, ToolExecutionUpdate)]
-    assert update.backgrounded is True
-    working = {"method": "notifications/tasks/status", "params": {"taskId": "t", "status": "working"}}
-    desk.proxy.from_server(line(working))
-    assert desk.ends() == []
-    if "id" in message:
-        desk.ask(2, "tasks/result", taskId="t")
-    desk.proxy.from_server(line(message))
-    desk.proxy.from_server(line(message))
-    assert desk.ends() == [status]
-
-
-def test_a_task_that_is_refused_is_an_error_because_no_result_is_expected():
-    desk = Desk("--policy", "require")
-    desk.list_tools(ECHO)
-    desk.ask(1, "tools/call", name="echo", arguments={}, task={})
-    assert desk.said()[0]["error"]["code"] == -32602
-    assert desk.server == []
-
-
-def test_a_task_that_the_client_calls_off_is_cancelled():
-    desk = Desk()
-    desk.list_tools(ECHO)
-    desk.ask(1, "tools/call", name="echo", arguments={}, task={})
-    desk.answer(1, task={"taskId": "t", "status": "working"})
-    desk.ask(2, "tasks/cancel", taskId="t")
-    desk.answer(2, taskId="t", status="cancelled")
-    assert desk.ends() == ["cancelled"]
 
 
 def test_a_request_of_the_servers_answers_nothing_though_it_has_a_number_of_the_clients():
@@ -272,73 +137,6 @@ def test_a_project_can_ask_for_more_than_the_command_line(tmp_path: Path, monkey
         desk.list_tools(ECHO)
         desk.call(1, text="x")
         assert desk.ends() == ["rejected"]
-
-
-def test_what_was_forgotten_by_the_last_list_is_asked_for_again():
-    desk = Desk("--policy", "require")
-    desk.list_tools(ECHO)
-    desk.list_tools({**ECHO, "name": "new"})
-    desk.call(1, intent="See", text="x")
-    assert desk.sent()[0]["method"] == "tools/list"
-
-
-def test_a_tool_of_an_unfinished_list_is_known():
-    desk = Desk("--policy", "require")
-    desk.ask(1, "tools/list")
-    desk.answer(1, tools=[ECHO], nextCursor="two")
-    desk.call(2, intent="See", text="x")
-    assert desk.sent()[1]["params"]["arguments"] == {"text": "x"}
-
-
-def test_another_call_of_a_tool_is_not_taken_for_the_one_that_waits():
-    desk = Desk("--policy", "require")
-    desk.list_tools(ECHO)
-    desk.call(1, intent="Delete old logs", text="logs")
-    desk.answer(1, resultType="input_required", requestState="s")
-    desk.call(2, intent="Drop the table", text="prod")
-    again = {"name": "echo", "requestState": "s", "inputResponses": {}}
-    desk.ask(3, "tools/call", **again, arguments={"intent": "Delete more", "text": "all logs"})
-    assert [start.intent for start in desk.starts()] == ["Delete old logs", "Drop the table", "Delete more"]
-    desk.ask(4, "tools/call", **again, arguments={"intent": "Delete old logs", "text": "logs"})
-    assert len(desk.starts()) == 3
-
-
-def test_calls_that_wait_without_a_state_are_told_apart_by_their_arguments():
-    desk = Desk("--policy", "require")
-    desk.list_tools(ECHO)
-    for number, text in ((1, "a"), (2, "b")):
-        desk.call(number, intent="See", text=text)
-        desk.answer(number, resultType="input_required")
-    for number, text in ((3, "a"), (4, "b")):
-        arguments = {"intent": "See", "text": text}
-        desk.ask(number, "tools/call", name="echo", arguments=arguments, inputResponses={})
-        desk.answer(number, content=[])
-    assert (len(desk.starts()), desk.ends()) == (2, ["ok", "ok"])
-
-
-def test_a_call_that_waits_for_a_person_is_given_up_when_too_many_do():
-    desk = Desk()
-    desk.list_tools(ECHO)
-    for number in range(300):
-        desk.call(number, text="x")
-        desk.answer(number, resultType="input_required", requestState=str(number))
-    assert desk.ends() == ["interrupted"] * 44
-
-
-@pytest.mark.parametrize("unsettled", ["no id", "task", "question"])
-def test_a_call_that_goes_on_for_long_does_not_stop_the_counting_of_rounds(unsettled: str):
-    desk = Desk("--policy", "adaptive")
-    desk.list_tools(ECHO)
-    params = {"name": "echo", "arguments": {"intent": "See", "text": "x"}}
-    if unsettled == "no id":
-        desk.proxy.from_client(line({"jsonrpc": "2.0", "method": "tools/call", "params": params}))
-    else:
-        desk.ask(1, "tools/call", **params)
-        desk.answer(1, **({"task": {"taskId": "t"}} if unsettled == "task" else {"resultType": "input_required"}))
-    for number in range(2, 6):
-        desk.now += 10
-        desk.call(number, text="x")
-    assert desk.ends() == ["rejected"] * 3
 
 
 def test_calls_that_a_client_runs_one_by_one_are_one_answer_of_the_model():
@@ -413,87 +211,6 @@ def test_a_definition_in_which_a_key_stands_twice_is_left_alone_and_no_other():
     assert len(desk.told) == 1
 
 
-def test_a_page_that_is_asked_for_again_makes_no_tool_unknown():
-    desk = Desk("--policy", "require")
-    desk.call(0, "a", intent="See")  # before any list
-    desk.answer("ours-1", tools=[{"name": "a", "inputSchema": {"type": "object"}}])
-    for cursor, name, following in ((None, "a", "two"), ("two", "b", None), ("two", "b", None)):
-        desk.ask(1, "tools/list", **({"cursor": cursor} if cursor else {}))
-        listed = {"tools": [{"name": name, "inputSchema": {"type": "object"}}]}
-        desk.answer(1, **listed, **({"nextCursor": following} if following else {}))
-    desk.server.clear()
-    desk.call(2, "a", intent="See")
-    assert desk.sent()[0]["params"] == {"name": "a", "arguments": {}}
-
-
-def test_the_answer_to_a_list_of_ours_is_taken_out_of_a_batch():
-    desk = Desk("--policy", "require")
-    desk.ask("p", "ping")
-    desk.call(1, intent="See", text="x")
-    pong = {"jsonrpc": "2.0", "id": "p", "result": {}}
-    listed = {"jsonrpc": "2.0", "id": "ours-1", "result": {"tools": [ECHO]}}
-    desk.proxy.from_server(line([listed, pong]))
-    assert desk.said() == [[pong]]
-    assert desk.sent()[-1]["params"]["arguments"] == {"text": "x"}
-
-
-def test_an_answer_of_ours_that_comes_too_late_stays_with_us():
-    desk = Desk("--policy", "require")
-    desk.call(1, intent="See", text="x")
-    desk.proxy.give_up()
-    desk.client.clear()
-    desk.answer("ours-1", tools=[ECHO])
-    assert desk.client == []
-
-
-def test_under_adaptive_a_call_waits_for_a_list_too():
-    desk = Desk("--policy", "adaptive")
-    desk.call(1, text="x")
-    desk.answer("ours-1", tools=[ECHO])
-    assert desk.ends() == ["rejected"]
-
-
-def test_a_list_that_the_client_calls_off_is_asked_for_again_where_something_waits_for_it():
-    desk = Desk("--policy", "require")
-    desk.ask("list", "tools/list")
-    desk.call(1, intent="See", text="x")
-    desk.proxy.from_client(
-        line({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "list"}})
-    )
-    assert [message["method"] for message in desk.sent()] == ["tools/list", "tools/list", "notifications/cancelled"]
-
-
-def test_no_call_overtakes_one_that_waits():
-    desk = Desk("--policy", "require")
-    desk.list_tools(ECHO)
-    desk.call(1, "new", intent="Write")
-    desk.call(2, intent="Read", text="x")
-    desk.answer("ours-1", tools=[ECHO, {"name": "new", "inputSchema": {"type": "object"}}])
-    assert [message["params"]["name"] for message in desk.sent()[1:]] == ["new", "echo"]
-
-
-def test_a_task_that_has_failed_when_it_is_made_ends_at_once():
-    desk = Desk()
-    desk.list_tools(ECHO)
-    desk.ask(1, "tools/call", name="echo", arguments={}, task={})
-    desk.answer(1, task={"taskId": "t", "status": "failed", "statusMessage": "no"})
-    assert desk.ends() == ["error"]
-
-
-def test_a_list_of_tasks_tells_of_each():
-    desk = Desk()
-    desk.list_tools(ECHO)
-    for number, task in ((1, "t"), (2, "u")):
-        desk.ask(number, "tools/call", name="echo", arguments={}, task={})
-        desk.answer(number, task={"taskId": task, "status": "working"})
-    desk.ask(3, "tasks/list")
-    desk.answer(3, tasks=[{"taskId": "t", "status": "cancelled"}, {"taskId": "u", "status": "working"}])
-    assert desk.ends() == ["cancelled"]
-    desk.ask(4, "tasks/result", taskId="u")
-    desk.answer(4, resultType="input_required")
-    assert desk.ends() == ["cancelled"]
-
-
 def test_a_call_whose_id_is_used_again_is_interrupted():
     desk = Desk()
     desk.list_tools(ECHO)
@@ -521,15 +238,6 @@ def test_a_number_that_is_none_in_one_schema_spares_the_others():
     assert odd in desk.client[0]
     assert desk.client[0].count('"intent"') == 2  # the property, and that it is required
     assert [sentence.partition(":")[0] for sentence in desk.told] == ["odd"]
-
-
-def test_an_answer_to_us_stays_with_us_though_it_cannot_be_read():
-    desk = Desk("--policy", "require")
-    desk.call(1, intent="See", text="x")
-    deep = b"[" * 100_000 + b"]" * 100_000
-    desk.proxy.from_server(b'{"jsonrpc":"2.0","id":"ours-1","result":' + deep + b"}\n")
-    assert [message["id"] for message in desk.said()] == [1]
-    assert desk.said()[0]["result"]["isError"] is True
 
 
 def test_what_a_server_logs_of_a_call_does_not_answer_it():
@@ -562,41 +270,12 @@ def test_a_call_that_names_no_tool_does_not_pass_where_one_is_under_require(para
     assert desk.said()[0]["error"]["code"] == -32602
 
 
-def test_an_answer_of_ours_that_comes_twice_is_swallowed_twice():
-    desk = Desk("--policy", "require")
-    desk.call(1, intent="See", text="x")
-    desk.answer("ours-1", tools=[ECHO])
-    desk.ask("p", "ping")
-    desk.answer("ours-1", tools=[ECHO])
-    assert desk.client == []
-
-
 def test_a_last_line_without_an_end_is_given_one_where_something_waits():
     desk = Desk("--policy", "require")
     desk.call(1, intent="See", text="x")
     desk.proxy.from_client(b'{"jsonrpc":"2.0","id":2,"method":"ping"}')
     desk.answer("ours-1", tools=[ECHO])
     assert all(text.endswith("\n") for text in desk.server)
-
-
-def test_a_call_of_a_tool_of_page_two_waits_for_a_whole_list():
-    desk = Desk("--policy", "require")
-    desk.ask("list", "tools/list")
-    desk.call(1, intent="See", text="x")
-    desk.answer("list", tools=[{"name": "other", "inputSchema": {}}], nextCursor="two")
-    assert desk.sent()[-1]["id"] == "ours-1"
-    desk.answer("ours-1", tools=[ECHO])
-    assert desk.sent()[-1]["params"] == {"name": "echo", "arguments": {"text": "x"}}
-
-
-def test_a_list_that_comes_too_late_is_learnt_all_the_same():
-    desk = Desk("--policy", "require")
-    desk.call(1, intent="See", text="x")
-    desk.proxy.give_up()
-    desk.answer("ours-1", tools=[ECHO])
-    desk.server.clear()
-    desk.call(2, intent="See", text="x")
-    assert desk.sent()[0]["params"]["arguments"] == {"text": "x"}
 
 
 def test_arguments_sent_as_text_keep_half_characters():

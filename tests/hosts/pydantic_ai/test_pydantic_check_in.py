@@ -11,40 +11,30 @@ from typing import Any
 import pytest
 from pydantic_ai import (
     Agent,
-    ApprovalRequired,
-    CallDeferred,
     DeferredToolRequests,
     DeferredToolResults,
     RunContext,
     Tool,
-    ToolApproved,
     ToolDenied,
 )
-from pydantic_ai.capabilities import AbstractCapability, HandleDeferredToolCalls
 from pydantic_ai.messages import FunctionToolResultEvent
-from pydantic_ai.tools import ToolDefinition
-from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
+from pydantic_ai.toolsets import FunctionToolset
 from pydantic_desk import Desk, Script
 from pydantic_gated import (
-    APPROVALS,
     CALL,
     SENT,
-    Removal,
+    YES,
     Store,
     as_json,
     asked_and_decided,
     decisions,
     digest_of,
     gated_agent,
-    with_arguments,
 )
 
 from pi_intent import Situation, ask_when, declare_tier, event_to_json
 from pi_intent.hosts.pydantic_ai import held
 from pi_intent.hosts.pydantic_ai.held import WAITING
-
-YES = DeferredToolResults(approvals={"call-a": True})
-SESSION = {"call-a": {"pi_intent": {"scope": "session"}}}
 
 
 async def test_a_call_waits_and_runs_once_when_it_is_approved(desk: Desk, how: str, asked: None) -> None:
@@ -131,178 +121,6 @@ async def test_a_call_that_is_denied_never_runs_and_the_model_reads_why(desk: De
     assert asked_and_decided(desk) == ["remove /tmp/x", "no by application"]
 
 
-async def test_what_whoever_approves_writes_is_what_runs_and_what_the_decision_names(
-    desk: Desk, how: str, asked: None
-) -> None:
-    store = Store()
-    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
-    first = await agent.run("go")
-    other = DeferredToolResults(approvals={"call-a": ToolApproved(override_args={"path": "/tmp/y"})})
-    await agent.run(message_history=first.all_messages(), deferred_tool_results=other)
-    assert store.removed == ["/tmp/y"]
-    (kept,) = desk.kept
-    assert kept.call is not None
-    assert kept.done is not None
-    assert (kept.call.args, kept.done.ran_args, kept.done.status) == ({"path": "/tmp/x"}, {"path": "/tmp/y"}, "ok")
-    assert [entry.digest for entry in kept.decisions] == [
-        digest_of(desk, {"path": "/tmp/x"}),
-        digest_of(desk, {"path": "/tmp/y"}),
-    ]
-
-
-async def test_an_approval_does_not_cover_arguments_that_changed_in_the_history(
-    desk: Desk, how: str, asked: None
-) -> None:
-    store = Store()
-    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
-    first = await agent.run("go")
-    changed = with_arguments(first.all_messages(), path="/etc")
-    second = await agent.run(message_history=changed, deferred_tool_results=YES)
-    assert store.removed == []
-    said = second.output.metadata["call-a"]["pi_intent"]
-    assert (said["action"], said["number"]) == ("remove /etc", 2)
-
-    await agent.run(message_history=second.all_messages(), deferred_tool_results=YES)
-    assert store.removed == ["/etc"]
-    assert desk.statuses == [("remove", "ok")]
-    (kept,) = desk.kept
-    one, two = digest_of(desk, {"path": "/tmp/x"}), digest_of(desk, {"path": "/etc"})
-    assert [(entry.number, entry.approved, entry.digest) for entry in kept.decisions] == [
-        (1, None, one),
-        (1, True, one),
-        (2, None, two),
-        (2, True, two),
-    ]
-    assert kept.done is not None
-    assert kept.done.ran_args == {"path": "/etc"}
-
-
-async def test_what_ran_in_the_end_is_kept_and_not_what_was_asked_about_meanwhile(
-    desk: Desk, how: str, asked: None
-) -> None:
-    store = Store()
-    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
-    first = await agent.run("go")
-    changed = with_arguments(first.all_messages(), path="/etc")
-    await agent.run(message_history=changed, deferred_tool_results=YES)
-    back = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
-    await agent.run(message_history=back.all_messages(), deferred_tool_results=YES)
-    assert store.removed == ["/tmp/x"]
-    assert [(kept.done.status, kept.done.ran_args) for kept in desk.kept if kept.done] == [("ok", None)]
-
-
-async def test_what_is_denied_after_it_changed_is_kept_as_having_run_with_nothing(
-    desk: Desk, how: str, asked: None
-) -> None:
-    agent = gated_agent(how, Script([CALL], "done"), Store().toolset)
-    first = await agent.run("go")
-    changed = with_arguments(first.all_messages(), path="/etc")
-    second = await agent.run(message_history=changed, deferred_tool_results=YES)
-    no = DeferredToolResults(approvals={"call-a": False})
-    await agent.run(message_history=second.all_messages(), deferred_tool_results=no)
-    assert [(kept.done.status, kept.done.ran_args) for kept in desk.kept if kept.done] == [("denied", None)]
-
-
-async def test_nobody_is_asked_about_one_call_for_ever(desk: Desk, how: str, asked: None) -> None:
-    store, script = Store(), Script([CALL], "done")
-    agent = gated_agent(how, script, store.toolset)
-    result = await agent.run("go")
-    for path in ("/a", "/b", "/c"):
-        changed = with_arguments(result.all_messages(), path=path)
-        result = await agent.run(message_history=changed, deferred_tool_results=YES)
-    assert result.output == "done"
-    assert store.removed == []
-    assert "changed each time" in script.told(1)[0]
-    assert desk.statuses == [("remove", "denied")]
-
-
-async def test_what_the_approver_writes_counts_for_the_history_that_was_asked_about_alone(
-    desk: Desk, how: str, asked: None
-) -> None:
-    store = Store()
-    agent = gated_agent(how, Script([CALL], "done"), store.toolset)
-    first = await agent.run("go")
-    changed = with_arguments(first.all_messages(), path="/etc")
-    other = DeferredToolResults(approvals={"call-a": ToolApproved(override_args={"path": "/tmp/y"})})
-    second = await agent.run(message_history=changed, deferred_tool_results=other)
-    assert isinstance(second.output, DeferredToolRequests)
-    assert store.removed == []
-
-
-async def test_an_approval_does_not_cover_another_tool_under_the_same_id(desk: Desk, how: str, asked: None) -> None:
-    store = Store()
-    wiped: list[str] = []
-
-    def remove_all(path: str) -> None:
-        wiped.append(path)
-
-    agent = gated_agent(how, Script([CALL], "done"), FunctionToolset([store.remove, remove_all]))
-    first = await agent.run("go")
-    changed = with_arguments(first.all_messages(), tool_name="remove_all")
-    second = await agent.run(message_history=changed, deferred_tool_results=YES)
-    assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove_all /tmp/x"
-    assert (wiped, store.removed) == ([], [])
-    await agent.run(message_history=second.all_messages(), deferred_tool_results=YES)
-    assert (wiped, store.removed) == (["/tmp/x"], [])
-    assert desk.kept_as == [("remove", "Free some space", "open"), ("remove_all", "Free some space", "ok")]
-
-
-async def test_an_approval_does_not_cover_another_directory(desk: Desk, how: str, asked: None) -> None:
-    store = Store()
-    first = await gated_agent(how, Script([CALL]), store.toolset, cwd=desk.project).run("go")
-    other = desk.project / "inner"
-    other.mkdir()
-    agent = gated_agent(how, Script("done"), store.toolset, cwd=other)
-    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
-    assert second.output.metadata["call-a"]["pi_intent"]["cwd"] == str(other)
-    assert store.removed == []
-
-
-async def test_an_approval_does_not_cover_the_same_id_in_another_run(desk: Desk, how: str, asked: None) -> None:
-    store = Store()
-    other = ("remove", {**SENT, "path": "/tmp/y"}, "call-a")
-    agent = gated_agent(how, Script([CALL], [other], "done"), store.toolset)
-    first = await agent.run("go", conversation_id="talk")
-    second = await agent.run("go", conversation_id="talk")
-    third = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
-    assert isinstance(third.output, DeferredToolRequests)
-    assert store.removed == []
-    assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove /tmp/y"
-
-
-async def test_an_approval_counts_once(desk: Desk, how: str, asked: None) -> None:
-    store = Store()
-    agent = gated_agent(how, Script([CALL], "done", "again"), store.toolset)
-    first = await agent.run("go")
-    await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
-    again = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
-    assert isinstance(again.output, DeferredToolRequests)
-    assert store.removed == ["/tmp/x"]
-
-
-async def test_this_exact_call_again_in_the_session_is_not_asked_about(desk: Desk, how: str, asked: None) -> None:
-    store = Store()
-    again = ("remove", {**SENT, "intent": "In other words"}, "call-b")
-    other = ("remove", {**SENT, "path": "/tmp/y"}, "call-c")
-    agent = gated_agent(how, Script([CALL], [again], "done", [again], [other]), store.toolset)
-    first = await agent.run("go")
-    yes = DeferredToolResults(approvals={"call-a": True}, metadata=SESSION)
-    done = await agent.run(message_history=first.all_messages(), deferred_tool_results=yes)
-    assert (done.output, store.removed) == ("done", ["/tmp/x", "/tmp/x"])
-    more = await agent.run("more", message_history=done.all_messages())
-    assert list(more.output.metadata) == ["call-c"]
-    assert store.removed == ["/tmp/x"] * 3
-    assert decisions(desk) == [
-        (None, None, 1),
-        (True, "application", 1),
-        (True, "grant", 1),
-        (True, "grant", 1),
-        (None, None, 1),
-    ]
-    elsewhere = await gated_agent(how, Script([again]), store.toolset).run("go")  # another conversation
-    assert isinstance(elsewhere.output, DeferredToolRequests)
-
-
 async def test_the_other_calls_of_an_answer_run_while_one_waits(desk: Desk, how: str, asked: None) -> None:
     store = Store()
     calls = [("list_all", {"intent": "See"}, "call-l"), CALL, ("remove", {**SENT, "path": "/tmp/y"}, "call-b")]
@@ -333,134 +151,6 @@ async def test_a_streamed_run_waits_as_well(desk: Desk, how: str, asked: None) -
     messages = (await gated_agent(how, Script([CALL]), store.toolset).run("go")).all_messages()
     await agent.run(message_history=messages, deferred_tool_results=YES, event_stream_handler=watch)
     assert (seen, store.removed) == (["removed /tmp/x"], ["/tmp/x"])
-
-
-@pytest.mark.parametrize("way", APPROVALS)
-async def test_a_tool_that_asks_by_itself_is_asked_about_once(desk: Desk, how: str, asked: None, way: str) -> None:
-    own = Removal(way)
-    agent = gated_agent(how, Script([CALL], "done"), own.toolset)
-    first = await agent.run("go")
-    assert first.output.metadata["call-a"]["pi_intent"]["reasons"] == ["it is gone for good"]
-    done = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
-    assert (done.output, own.removed) == ("done", ["/tmp/x"])
-    assert asked_and_decided(desk) == ["remove /tmp/x", "yes by application"]
-    assert decisions(desk) == [(None, None, 1), (True, "application", 1)]
-
-
-async def test_a_guard_that_asks_as_well_has_one_question_asked(desk: Desk, asked: None) -> None:
-    class Guard(AbstractCapability[None]):
-        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
-            if not ctx.tool_call_approved:
-                raise ApprovalRequired(metadata={"guard": "me"})
-            return args
-
-    store = Store()
-    agent = gated_agent("all", Script([CALL], "done"), store.toolset, Guard())
-    first = await agent.run("go")
-    assert list(first.output.metadata["call-a"]) == ["guard", "pi_intent"]
-    done = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
-    assert (done.output, store.removed) == ("done", ["/tmp/x"])
-    assert decisions(desk) == [(None, None, 1), (True, "application", 1)]
-
-
-async def test_a_hook_that_changes_an_approved_call_has_it_asked_about_again(desk: Desk, asked: None) -> None:
-    class Rewrites(AbstractCapability[None]):
-        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
-            return {**args, "path": "/etc"} if ctx.tool_call_approved else args
-
-    store = Store()
-    agent = gated_agent("all", Script([CALL], "done"), store.toolset, Rewrites())
-    first = await agent.run("go")
-    assert first.output.metadata["call-a"]["pi_intent"]["action"] == "remove /tmp/x"
-    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
-    assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove /etc"
-    assert store.removed == []
-    await agent.run(message_history=second.all_messages(), deferred_tool_results=YES)
-    assert store.removed == ["/etc"]
-    assert [kept.done.ran_args for kept in desk.kept if kept.done] == [{"path": "/etc"}]
-
-
-async def test_a_value_that_only_python_takes_for_the_same_is_asked_about(desk: Desk) -> None:
-    class Rewrites(AbstractCapability[None]):
-        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
-            return {"count": True} if ctx.tool_call_approved else args
-
-    counted: list[Any] = []
-
-    def remove(count: int) -> None:
-        counted.append(count)
-
-    stop = ask_when(lambda arguments, situation: True, tools="remove")
-    script = Script([("remove", {"intent": "Remove one", "count": 1}, "call-a")], "done")
-    agent = gated_agent("all", script, FunctionToolset([remove]), Rewrites())
-    first = await agent.run("go")
-    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
-    stop()
-    assert second.output.metadata["call-a"]["pi_intent"]["arguments"] == {"count": True}
-    assert counted == []
-
-
-async def test_a_hook_that_changes_what_the_approver_wrote_has_it_asked_about(desk: Desk, asked: None) -> None:
-    class Rewrites(AbstractCapability[None]):
-        async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
-            return {**args, "path": args["path"] + "/.."} if ctx.tool_call_approved else args
-
-    store = Store()
-    agent = gated_agent("all", Script([CALL], "done"), store.toolset, Rewrites())
-    first = await agent.run("go")
-    other = DeferredToolResults(approvals={"call-a": ToolApproved(override_args={"path": "/tmp/y"})})
-    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=other)
-    assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove /tmp/y/.."
-    assert store.removed == []
-
-
-async def test_a_handler_within_the_run_decides(desk: Desk, how: str, asked: None) -> None:
-    seen: list[Any] = []
-
-    def decide(ctx: RunContext[None], requests: DeferredToolRequests) -> DeferredToolResults:
-        seen.append(requests.metadata)
-        approvals = {call.tool_call_id: call.tool_call_id == "call-a" for call in requests.approvals}
-        return DeferredToolResults(approvals=approvals)
-
-    store = Store()
-    calls = [CALL, ("remove", {**SENT, "path": "/tmp/y"}, "call-b")]
-    agent = gated_agent(how, Script(calls, "done"), store.toolset, HandleDeferredToolCalls(decide), defers=False)
-    assert (await agent.run("go")).output == "done"
-    assert (store.removed, len(seen)) == (["/tmp/x"], 1)
-    assert sorted(decisions(desk), key=str) == sorted(
-        [(None, None, 1), (None, None, 1), (True, "application", 1), (False, "application", 1)], key=str
-    )
-
-
-async def test_whoever_runs_an_external_call_decides_on_it(desk: Desk, how: str) -> None:
-    stop = ask_when(lambda arguments, situation: True, tools="order", reason="it costs")
-    schema = {"type": "object", "properties": {"what": {"type": "string"}}, "required": ["what"]}
-    outside = ExternalToolset([ToolDefinition(name="order", parameters_json_schema=schema)])
-    agent = gated_agent(how, Script([("order", {"intent": "Get it", "what": "x"}, "call-a")], "done"), outside)
-    first = await agent.run("go")
-    assert first.output.metadata["call-a"]["pi_intent"]["reasons"] == ["it costs"]
-    there = DeferredToolResults(calls={"call-a": "there"})
-    await agent.run(message_history=first.all_messages(), deferred_tool_results=there)
-    stop()
-    assert desk.statuses == [("order", "ok")]
-    assert decisions(desk) == [(None, None, 1), (True, "application", 1)]
-
-
-async def test_a_tool_that_defers_its_work_after_it_was_approved_is_asked_about_once(
-    desk: Desk, how: str, asked: None
-) -> None:
-    def remove(path: str) -> None:
-        raise CallDeferred(metadata={"job": 7})
-
-    agent = gated_agent(how, Script([CALL], "done"), FunctionToolset([remove]))
-    first = await agent.run("go")
-    second = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
-    assert [call.tool_call_id for call in second.output.calls] == ["call-a"]
-    assert second.output.metadata["call-a"]["job"] == 7
-    gone = DeferredToolResults(calls={"call-a": "gone"})
-    await agent.run(message_history=second.all_messages(), deferred_tool_results=gone)
-    assert desk.statuses == [("remove", "ok")]
-    assert decisions(desk) == [(None, None, 1), (True, "application", 1)]
 
 
 async def test_who_judges_a_call_never_gets_the_words(desk: Desk, how: str) -> None:
