@@ -84,4 +84,4 @@ def _checked(credential: Credential, value: str) -> str:
 
 
 def _missing(credential: Credential, why: str) -> CredentialError:
-    return CredentialError(f"the credential {credential.name} could not be had: {why}")
+    return CredentialError(credential.name, f"the credential {credential.name} could not be had: {why}")

@@ -61,7 +61,11 @@ class CallDenied(PiIntentError):
 
 
 class CredentialError(PiIntentError):
-    """A credential could not be had; `str()` names it, and says nothing of its value."""
+    """A credential could not be had; `name` is its name, and `str()` says nothing of its value."""
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(text)
+        self.name = name
 
 
 class ResultWithheld(PiIntentError):

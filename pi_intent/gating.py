@@ -17,11 +17,11 @@ from pi_intent.gates.configured import Gated
 from pi_intent.gates.credentials import Credential
 from pi_intent.gates.declared import PROCESS
 from pi_intent.gates.kept import kept_question, kept_reasons
+from pi_intent.gates.kinds import Reason
 from pi_intent.gates.later import Arrived
 from pi_intent.gates.memory import Memory
 from pi_intent.gates.misfits import misfit
 from pi_intent.gates.question import Asker, Question, Seen
-from pi_intent.gates.rules import Reason
 from pi_intent.gates.situation import Situation
 from pi_intent.render.check_in import question_lines
 from pi_intent.settings import Settings, ToolSettings, project_root
@@ -77,6 +77,15 @@ class Admitted(NamedTuple):
     """Credentials by name: for the tool alone."""
     environ: Mapping[str, str] = MappingProxyType({})
     """The same for a process of the tool, by variable."""
+
+
+async def fetch_in_thread(needed: tuple[Credential, ...]) -> dict[str, str]:
+    """Fetch credentials beside the loop, with what only those load who have some. Raises `CredentialError`."""
+    import anyio.to_thread
+
+    from pi_intent.credentials import fetch
+
+    return await anyio.to_thread.run_sync(fetch, needed)
 
 
 class Gates:
@@ -175,7 +184,7 @@ class Gates:
             given = await self._fetch(needed)
         except CredentialError as error:
             self._session.tell_once(str(error))
-            raise self.check_in.refused(opened, "credential", name=str(error).split()[2]) from None
+            raise self.check_in.refused(opened, "credential", name=error.name) from None
         self._session.learn(given.values())
         return Admitted(arguments, given, {credential.variable: given[credential.name] for credential in needed})
 

@@ -65,14 +65,17 @@ class RecordedSession:
 
     def learn(self, secrets: Iterable[str]) -> None:
         """Keep these texts out of everything that leaves the process from now on."""
+        fresh = set(secrets) - self._secrets
+        if not fresh:
+            return
         from pi_intent.redaction import Redactor
 
         if self._given is None:
             self._given = Redactor(os.urandom(32))
-        self._secrets.update(secrets)
-        self._given.learn(self._secrets)
+        self._secrets |= fresh
+        self._given.learn(fresh)
         if self.journal is not None:
-            self.journal.learn(self._secrets)
+            self.journal.learn(fresh)
 
     def redacted(self, text: str) -> str:
         """Return a text without its secrets, as the ledger may hold it."""

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from pi_intent.events import ToolExecutionStart
 from pi_intent.gates.evidence import gather
 from pi_intent.gates.history import History
+from pi_intent.gates.kinds import Reason
 from pi_intent.gates.question import Question
-from pi_intent.gates.rules import Reason, reasons_to_ask
+from pi_intent.gates.rules import reasons_to_ask
 from pi_intent.gates.situation import Situation
 
 PROJECT = "/srv/app"

@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from inspect import isawaitable
 from typing import NamedTuple
 
+from pi_intent.gates.kinds import Reason
 from pi_intent.gates.permissions import RULINGS, Ruling
-from pi_intent.gates.rules import Reason
 from pi_intent.gates.situation import Situation
 
 

@@ -16,10 +16,11 @@ from pi_intent.gates.declared import Declarations
 from pi_intent.gates.evidence import gather
 from pi_intent.gates.identity import identity
 from pi_intent.gates.kept import Keeping
+from pi_intent.gates.kinds import Reason
 from pi_intent.gates.later import Arrived, Asked, Deferred
 from pi_intent.gates.memory import Decided, Memory
 from pi_intent.gates.question import SCOPES, Answer, Asker, AskingStopped, Question
-from pi_intent.gates.rules import Reason, reasons_to_ask
+from pi_intent.gates.rules import reasons_to_ask
 from pi_intent.gates.situation import Situation, Surroundings
 from pi_intent.gates.tiers import is_asked, raised, tier_of
 from pi_intent.pipeline import OpenCall, failure
@@ -139,13 +140,10 @@ class CheckIn:
     def _reasons(
         self, opened: OpenCall, arguments: JSONObject, situation: Situation, gated: Gated
     ) -> tuple[Reason, ...]:
-        tiered = tier_of(
-            gated.tier or self._declared.tier(situation.tool_name, situation.tool_source),
-            situation.tool_name,
-            situation.tool_source,
-            apart(arguments),  # others' code may change what it gets, and must hide nothing from the rules
-        )
-        tiered = raised(tiered, gated.floor)
+        declared = gated.tier or self._declared.tier(situation.tool_name, situation.tool_source)
+        # Others' code may change what it gets, and must hide nothing from the rules.
+        given = apart(arguments) if callable(declared) else arguments
+        tiered = raised(tier_of(declared, situation.tool_name, situation.tool_source, given), gated.floor)
         found = []
         if is_asked(gated.ask, tiered):
             found.append(Reason(f"tier {tiered.tier}", tiered.reason or ""))
@@ -217,9 +215,7 @@ class CheckIn:
         if opened.settled:  # the host ended the call while somebody was asked
             raise self._denied(opened, "stopped", status="cancelled")
         shown = self._keeping.shown(question, answer.seen)
-        self._record(opened, action, _answered(decision, answer, shown))
-        if not answer.approved:
-            raise self._denied(opened, "denied with a note" if answer.note else "denied", note=answer.note or "")
+        self._take(opened, action, _answered(decision, answer, shown), answer)
         if _identity(situation, arguments) != key:
             return False
         self._grant(answer, key)
@@ -229,18 +225,22 @@ class CheckIn:
         """Keep an answer that came later, and say whether exactly this call may run because of it."""
         asked, answer = arrived.asked, arrived.answer
         key = _identity(situation, arguments)
-        decision = _answered(asked.decision, answer)._replace(by=arrived.by)
+        decision = _answered(asked.decision, answer)
         covers = self._is_about(asked, key)
         if not covers and key is not None and arrived.original is not None:
             covers = self._is_about(asked, _identity(situation, arrived.original))
             if covers:  # what runs is what the answer says
                 decision = decision._replace(digest=self._digest(key))
-        self._record(opened, asked.action, decision)
-        if not answer.approved:
-            raise self._denied(opened, "denied with a note" if answer.note else "denied", note=answer.note or "")
+        self._take(opened, asked.action, decision, answer)
         if covers and key is not None:
             self._grant(answer, key)
         return covers
+
+    def _take(self, opened: OpenCall, action: str, decision: Decision, answer: Answer) -> None:
+        """Keep an answer, and deny the call where that is what it says."""
+        self._record(opened, action, decision)
+        if not answer.approved:
+            raise self._denied(opened, "denied with a note" if answer.note else "denied", note=answer.note or "")
 
     def _is_about(self, asked: Asked, key: bytes | None) -> bool:
         if key is None:
@@ -256,7 +256,7 @@ class CheckIn:
 
         Raises `LedgerError` where a strict ledger cannot; then the call is settled as denied.
         """
-        decision = _answered(arrived.asked.decision, arrived.answer)._replace(by=arrived.by)
+        decision = _answered(arrived.asked.decision, arrived.answer)
         self._record(opened, arrived.asked.action, decision)
 
     def _question(

@@ -43,6 +43,7 @@ def credential(name: str) -> str:
     value = GIVEN.get().get(name)
     if value is None:
         raise CredentialError(
-            f"this call was given no credential {name!r}: name it in the tool's needs, and say where it comes from"
+            name,
+            f"this call was given no credential {name!r}: name it in the tool's needs, and say where it comes from",
         )
     return value

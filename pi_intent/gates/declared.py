@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from pi_intent.errors import SettingsError
 from pi_intent.gates.capabilities import Checker, Governed
+from pi_intent.gates.kinds import Reason
+from pi_intent.gates.naming import is_tool
 from pi_intent.gates.permissions import CAPABILITY
-from pi_intent.gates.rules import Reason, is_tool
 from pi_intent.gates.situation import Situation
 from pi_intent.gates.tiers import TIERS, Tiered, TierOf
 from pi_intent.types import JSONObject

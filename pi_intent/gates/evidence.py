@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pi_intent.contract.rows import target_argument
-from pi_intent.gates.dangers import dangers_of
-from pi_intent.gates.rules import paths_of, script_of
+from pi_intent.gates.rules import commands_of, paths_of
 from pi_intent.gates.situation import Situation, Surroundings
 from pi_intent.notes.words import files_in
 from pi_intent.past import PastCall
@@ -83,8 +82,8 @@ def gather(
 
 def _does(arguments: JSONObject, situation: Situation) -> tuple[tuple[str, str], ...]:
     found: dict[tuple[str, str], None] = {}
-    for script in script_of(arguments):
-        for danger in dangers_of(script, cwd=situation.cwd, project=situation.project):
+    for script, dangers in commands_of(arguments, situation):
+        for danger in dangers:
             found[_DOES[danger.kind], danger.text] = None
         for unclear in script.unclear:
             found["holds what cannot be read beforehand", unclear.text] = None

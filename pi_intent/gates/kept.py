@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
+from pi_intent.gates.kinds import Reason
 from pi_intent.gates.question import Question, Seen
-from pi_intent.gates.rules import Reason
 from pi_intent.types import JSONObject, JSONValue
 
 LEFT_OUT = "[redacted]"

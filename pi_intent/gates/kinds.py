@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 DangerKind = Literal[
     "deletes",
@@ -35,6 +35,16 @@ RULE_WORDS: tuple[str, ...] = (*get_args(GeneralRule), *DANGER_KINDS)
 
 ABOUT_COMMANDS = frozenset({"unclear", *DANGER_KINDS} - {"outside_project"})
 """Words that only ever find something in a command."""
+
+LOOK_AT_COMMANDS = frozenset({"dangers", "unclear", "outside", *DANGER_KINDS})
+"""Words that find something in a command, whatever else they look at."""
+
+
+class Reason(NamedTuple):
+    """Why somebody is asked: the rule, and the literal piece of the call that it found ('' for the whole call)."""
+
+    rule: str
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

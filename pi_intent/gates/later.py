@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from pi_intent.gates.question import Answer
-from pi_intent.protocols import DecidedBy, Decision
+from pi_intent.protocols import Decision
 from pi_intent.types import JSONObject
 
 
@@ -21,7 +21,7 @@ class Asked(NamedTuple):
 
 
 class Arrived(NamedTuple):
-    """The answer to a question that was asked before, and who gave it.
+    """The answer to a question that was asked before.
 
     `original` are the arguments that the question was about, where the answer came with arguments of its own; None
     where it came with none.
@@ -29,7 +29,6 @@ class Arrived(NamedTuple):
 
     asked: Asked
     answer: Answer
-    by: DecidedBy
     original: JSONObject | None = None
 
 

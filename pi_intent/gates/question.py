@@ -9,7 +9,7 @@ from pi_intent.types import JSONObject
 
 if TYPE_CHECKING:  # a host names these types where no gate is loaded
     from pi_intent.gates.evidence import Evidence
-    from pi_intent.gates.rules import Reason
+    from pi_intent.gates.kinds import Reason
 
 Show = Literal["both", "literal"]
 """Whether the person sees what the agent says beside what the call does."""

@@ -6,11 +6,11 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import NamedTuple
 
 from pi_intent.contract.rows import PATHS
-from pi_intent.gates.dangers import dangers_of
-from pi_intent.gates.kinds import DANGER_KINDS, RULE_WORDS, Match, Rule, RuleWord, rule_name
+from pi_intent.gates.dangers import Danger, dangers_of
+from pi_intent.gates.kinds import DANGER_KINDS, LOOK_AT_COMMANDS, RULE_WORDS, Match, Reason, Rule, RuleWord, rule_name
+from pi_intent.gates.naming import is_tool
 from pi_intent.gates.own_paths import is_path
 from pi_intent.gates.paths import outside_project
 from pi_intent.gates.script import Command, Script
@@ -21,18 +21,10 @@ from pi_intent.types import JSONObject, JSONValue
 COMMANDS = ("command", "cmd", "script")
 """What tools call the argument that a shell will read."""
 
-_LOOKS_AT_COMMANDS = frozenset({"dangers", "unclear", "outside", *DANGER_KINDS})
 _MOST_REASONS = 12
 _MOST_FOUND = 500
 _MOST_PATHS = 64
 _LONGEST_PIECE = 500
-
-
-class Reason(NamedTuple):
-    """Why somebody is asked: the rule, and the literal piece of the call that it found ('' for the whole call)."""
-
-    rule: str
-    text: str = ""
 
 
 def reasons_to_ask(
@@ -118,13 +110,28 @@ def unread_commands(arguments: JSONObject) -> tuple[str, ...]:
 
 def script_of(arguments: JSONObject) -> tuple[Script, ...]:
     """Return what the arguments of a call would have a shell run."""
+    return tuple(map(_read, _command_texts(arguments)))
+
+
+def commands_of(arguments: JSONObject, situation: Situation) -> Iterator[tuple[Script, tuple[Danger, ...]]]:
+    """Yield what the arguments of a call would have a shell run, each with what it puts at risk."""
+    for text in _command_texts(arguments):
+        yield _read(text), _dangers(text, situation.cwd, situation.project)
+
+
+def _command_texts(arguments: JSONObject) -> list[str]:
     texts = [arguments.get(name) for name in COMMANDS]
-    return tuple(_read(text) for text in texts if isinstance(text, str) and text.strip())
+    return [text for text in texts if isinstance(text, str) and text.strip()]
 
 
 @lru_cache(maxsize=8)
 def _read(text: str) -> Script:
     return read_command(text)
+
+
+@lru_cache(maxsize=8)
+def _dangers(text: str, cwd: str, project: str | None) -> tuple[Danger, ...]:
+    return dangers_of(_read(text), cwd=cwd, project=project)
 
 
 def paths_of(arguments: JSONObject) -> tuple[str, ...]:
@@ -154,7 +161,7 @@ def _found(
         for path in paths_of(arguments):
             if outside_project(path, situation.cwd, situation.project, resolve=around.resolve):
                 yield Reason("outside" if rule == "outside" else "outside_project", path)
-    if rule in _LOOKS_AT_COMMANDS:
+    if rule in LOOK_AT_COMMANDS:
         yield from _in_commands(rule, arguments, situation)
     if rule not in RULE_WORDS:
         yield Reason(rule, "there is no such rule")
@@ -168,8 +175,8 @@ def _in_commands(rule: RuleWord, arguments: JSONObject, situation: Situation) ->
     wanted = {"outside": ("outside_project",), "dangers": DANGER_KINDS, "unclear": ()}.get(rule, (rule,))
     for text in unread_commands(arguments):
         yield Reason("unclear", text)
-    for script in script_of(arguments):
-        for danger in dangers_of(script, cwd=situation.cwd, project=situation.project):
+    for script, dangers in commands_of(arguments, situation):
+        for danger in dangers:
             if danger.kind in wanted:
                 yield Reason("outside" if rule == "outside" else danger.kind, danger.text)
         # What nobody can read may be what any rule on commands looks for.
@@ -199,13 +206,6 @@ def _matched(rule: Match, arguments: JSONObject, situation: Situation, around: S
         ]
         pieces = [f"{piece} {path}".strip() for piece in pieces for path in paths]
     yield from (Reason(rule_name(rule), piece) for piece in pieces)
-
-
-def is_tool(pattern: str, tool_name: str, tool_source: str | None) -> bool:
-    """Say whether a name or glob covers a tool; - and _ are alike, as hosts and servers disagree on them."""
-    names = (tool_name,) if tool_source is None else (tool_name, f"{tool_source}/{tool_name}")
-    literal = pattern.replace("-", "_").replace("[", "[[]")
-    return any(fnmatchcase(name.replace("-", "_"), literal) for name in names)
 
 
 def _runs(command: Command, words: list[str]) -> bool:

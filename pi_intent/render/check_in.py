@@ -13,8 +13,8 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+from pi_intent.gates.kinds import Reason
 from pi_intent.gates.question import Question
-from pi_intent.gates.rules import Reason
 from pi_intent.hunks import changes
 from pi_intent.labels.literal import at_words, whole_line, whole_pieces
 from pi_intent.labels.printable import printable

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from pi_intent.gates.kinds import ABOUT_COMMANDS, Match, Rule
+from pi_intent.gates.kinds import LOOK_AT_COMMANDS, Match, Rule
 from pi_intent.settings.rules import Settings
-
-_LOOK_INSIDE = ABOUT_COMMANDS | {"dangers", "outside", "outside_project"}
 
 
 def missing_parser(settings: Settings) -> str | None:
@@ -23,4 +21,4 @@ def missing_parser(settings: Settings) -> str | None:
 
 
 def _reads_commands(rule: Rule) -> bool:
-    return rule.runs is not None if isinstance(rule, Match) else rule in _LOOK_INSIDE
+    return rule.runs is not None if isinstance(rule, Match) else rule in LOOK_AT_COMMANDS

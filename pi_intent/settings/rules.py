@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from typing import Literal
 
 from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, Rule
+from pi_intent.gates.naming import covers, tool_names
 from pi_intent.gates.permissions import Ruling
 from pi_intent.gates.tiers import TIERS, AskMode, Tier, Tiered, own_tier
 from pi_intent.settings.wording import nearest, setting_path, shown, shown_table
@@ -54,14 +54,12 @@ class ToolRule:
 
     def matches(self, names: Iterable[str]) -> bool:
         """Whether the pattern covers one of a tool's names."""
-        # Only * and ? are wildcards: a set like [a-z] would not survive reading - as _.
-        pattern = alike(self.pattern).replace("[", "[[]")
-        return any(fnmatchcase(alike(name), pattern) for name in names)
+        return covers(self.pattern, names)
 
     def of_server(self, server: str) -> bool:
         """Whether the pattern is one of a tool of this server, by the server's name."""
         named = self.pattern.rpartition("/")[0]
-        return bool(named) and fnmatchcase(alike(server), alike(named).replace("[", "[[]"))
+        return bool(named) and covers(named, (server,))
 
     @property
     def specificity(self) -> tuple[bool, int]:
@@ -168,7 +166,7 @@ class Settings:
         return known
 
     def _resolve(self, tool_name: str, tool_source: str | None, watched: bool, profile: Profile) -> ToolSettings:
-        names = (tool_name,) if tool_source is None else (tool_name, f"{tool_source}/{tool_name}")
+        names = tool_names(tool_name, tool_source)
         policy = self.policy or _host_default(tool_source, watched)
         profile = self.profile or profile
         budget, redact_args = self.budget, self.redact_args
@@ -262,11 +260,6 @@ def days_of(age: str) -> int | None:
 def stricter(one: Policy, other: Policy) -> Policy:
     """Return the stricter of two policies."""
     return max(one, other, key=STRICTNESS.__getitem__)
-
-
-def alike(name: str) -> str:
-    """Return a name as names are compared: hosts and servers disagree on - and _."""
-    return name.replace("-", "_")
 
 
 def _host_default(tool_source: str | None, watched: bool) -> Policy:

@@ -8,13 +8,14 @@ from typing import Annotated, Literal, get_args
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from pi_intent.gates.kinds import Rule
+from pi_intent.gates.naming import alike
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tier
 from pi_intent.settings.artifacts import stored, wanted
 from pi_intent.settings.asking import check_ins
 from pi_intent.settings.credentials import credentials, needed
 from pi_intent.settings.layers import Layer
 from pi_intent.settings.permissions import capabilities, permissions
-from pi_intent.settings.rules import FOREVER, ToolRule, alike, days_of
+from pi_intent.settings.rules import FOREVER, ToolRule, days_of
 from pi_intent.settings.wording import Source, nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 

@@ -14,9 +14,10 @@ from pi_intent.around import Disk
 from pi_intent.errors import CallDenied, SettingsError
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.declared import PROCESS, Declarations, ask_when, declare_tier
-from pi_intent.gates.kinds import DANGER_KINDS, RULE_WORDS, Match, Rule
+from pi_intent.gates.kinds import DANGER_KINDS, RULE_WORDS, Match, Reason, Rule
 from pi_intent.gates.misfits import misfit
-from pi_intent.gates.rules import Reason, is_tool, reasons_to_ask
+from pi_intent.gates.naming import is_tool
+from pi_intent.gates.rules import reasons_to_ask
 from pi_intent.gates.situation import Situation
 from pi_intent.gates.tiers import MODES, TIERS, Tiered, is_asked, raised, tier_of
 from pi_intent.types import JSONObject

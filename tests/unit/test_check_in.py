@@ -14,8 +14,8 @@ from gate_desk import FOR_SESSION, NO, YES, GateDesk, Person, gate_desk, rules_o
 from pi_intent.errors import CallDenied, LedgerError
 from pi_intent.gates.check_in import MOST_QUESTIONS, MOST_SHOWN
 from pi_intent.gates.configured import Gated
+from pi_intent.gates.kinds import Reason
 from pi_intent.gates.question import Answer, AskingStopped, Question
-from pi_intent.gates.rules import Reason
 from pi_intent.gates.situation import Situation
 from pi_intent.gates.tiers import Tiered
 from pi_intent.render.check_in import question_lines, reason_text

@@ -19,8 +19,8 @@ from pi_intent.events import ToolExecutionStart
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.evidence import Earlier, Evidence
 from pi_intent.gates.history import History
+from pi_intent.gates.kinds import Reason
 from pi_intent.gates.question import Answer, Question
-from pi_intent.gates.rules import Reason
 from pi_intent.gates.situation import Situation
 from pi_intent.render.check_in import action_length, pages, question_lines
 

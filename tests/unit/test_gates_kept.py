@@ -11,8 +11,9 @@ from canaries import ACCESS, CANARIES, VALUE, bare, leaks
 from pi_intent.around import Disk
 from pi_intent.gates.evidence import Earlier, Evidence, gather
 from pi_intent.gates.kept import LEFT_OUT, kept_question, kept_reasons
+from pi_intent.gates.kinds import Reason
 from pi_intent.gates.question import Question
-from pi_intent.gates.rules import Reason, reasons_to_ask
+from pi_intent.gates.rules import reasons_to_ask
 from pi_intent.gates.situation import Situation
 from pi_intent.ledger.keys import Digester
 from pi_intent.ledger.record import Recorder

@@ -20,6 +20,6 @@ def given_to(server: str, environ: Mapping[str, str]) -> dict[str, str]:
     known = {credential.name: credential for credential in settings.credentials}
     missing = next((name for name in wanted if name not in known), None)
     if missing is not None:
-        raise CredentialError(f"the credential {missing} comes from nowhere: set credentials.{missing}")
+        raise CredentialError(missing, f"the credential {missing} comes from nowhere: set credentials.{missing}")
     found = fetch((known[name] for name in wanted), environ)
     return {known[name].variable: value for name, value in found.items()}

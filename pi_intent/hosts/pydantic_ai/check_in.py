@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio.to_thread
 from pydantic_ai import RunContext, ToolDenied
@@ -19,7 +19,7 @@ from pi_intent.gates.check_in import literal_action
 from pi_intent.gates.identity import identity
 from pi_intent.gates.later import Arrived, Asked, Deferred
 from pi_intent.gates.question import Answer, Asker, Question, Scope
-from pi_intent.gating import Admitted, Gates
+from pi_intent.gating import Admitted, Gates, fetch_in_thread
 from pi_intent.hosts.pydantic_ai.deferring import can_defer
 from pi_intent.hosts.pydantic_ai.earlier import earlier_calls, sent_in
 from pi_intent.hosts.pydantic_ai.held import METADATA, HeldCall
@@ -27,26 +27,19 @@ from pi_intent.hosts.pydantic_ai.pack import pack
 from pi_intent.hosts.pydantic_ai.sessions import SESSIONS
 from pi_intent.ledger.waiting import asked_calls, open_question
 from pi_intent.pipeline import CallRequest, failure
-from pi_intent.protocols import DecidedBy, Decision, Settlement
+from pi_intent.protocols import Decision, Settlement
 from pi_intent.settings import ToolSettings
 from pi_intent.types import IntentCall, JSONObject
 
 if TYPE_CHECKING:
-    from pi_intent.gates.credentials import Credential
     from pi_intent.hosts.pydantic_ai.reading import Reader
     from pi_intent.hosts.pydantic_ai.run import IntentRun
     from pi_intent.ledger.entries import DecisionEntry
 
-BY: DecidedBy = "application"
+BY: Literal["application"] = "application"
 """Who answers what was deferred: the program decides, whoever stands behind it."""
 
 _MOST_REASONS = 32
-
-
-async def _fetched(needed: tuple[Credential, ...]) -> dict[str, str]:
-    from pi_intent.credentials import fetch
-
-    return await anyio.to_thread.run_sync(fetch, needed)
 
 
 class RunGates:
@@ -60,7 +53,7 @@ class RunGates:
             inside=None if run.parent is None else run.parent.start.session_id,
             earlier=lambda: earlier_calls(messages, session_id, self._read),
         )
-        self._gates = Gates(run.runtime, session.turns.here, _fetched, memory=session.memory)
+        self._gates = Gates(run.runtime, session.turns.here, fetch_in_thread, memory=session.memory)
 
     def note(self, held: HeldCall, given: dict[str, Any]) -> None:
         """Note what a tool made of the arguments of a call, to see whether hooks change it."""
@@ -146,7 +139,7 @@ class RunGates:
     def answered(self, held: HeldCall, asked: Asked, *, approved: bool, note: str | None) -> None:
         """Keep an answer to a call that nothing runs here any more."""
         with suppress(LedgerError):  # of a strict ledger: the call is settled, and nothing runs
-            self._gates.check_in.answered(held.opened, Arrived(asked, Answer(approved, note=note), BY))
+            self._gates.check_in.answered(held.opened, Arrived(asked, Answer(approved, note=note, by=BY)))
 
     async def reopen(self, ctx: RunContext[Any], request: CallRequest) -> HeldCall:
         """Open a call that was approved, where this process knows nothing of a question about it.
@@ -213,7 +206,7 @@ class RunGates:
         schema = reader.tool.tool_def.parameters_json_schema
         call = None if sent is None else self._read(sent.tool_name, sent.args or {}, schema)
         original = None if call is None or call.arguments == held.literal else call.arguments
-        return Arrived(held.pending, Answer(True, scope), BY, original)
+        return Arrived(held.pending, Answer(True, scope, by=BY), original)
 
     def _asking(self, ctx: RunContext[Any], reader: Reader) -> Asking | None:
         """Return the way to a person: the application's own asker, else deferring where somebody takes that up."""

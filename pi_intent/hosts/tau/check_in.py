@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-import anyio.to_thread
-
 from pi_intent.contract.rows import replaced_fields
 from pi_intent.gates.question import Answer, Asker, AskingStopped, Question, Seen
-from pi_intent.gating import Admitted, Gates
+from pi_intent.gating import Admitted, Gates, fetch_in_thread
 from pi_intent.render.check_in import action_length, pages, question_lines
 
 if TYPE_CHECKING:
     from tau_agent.tools import ToolCancellationToken
 
-    from pi_intent.gates.credentials import Credential
     from pi_intent.hosts.tau.extension import TauExtension
     from pi_intent.hosts.tau.session import TauSession
     from pi_intent.pipeline import OpenCall
@@ -58,14 +55,8 @@ async def admit(
 def gates_of(session: TauSession) -> Gates:
     """Return the gates of a session, made when they are first asked for."""
     if session.gates is None:
-        session.gates = Gates(session.runtime, asyncio.Lock, _fetched)
+        session.gates = Gates(session.runtime, asyncio.Lock, fetch_in_thread)
     return session.gates
-
-
-async def _fetched(needed: tuple[Credential, ...]) -> dict[str, str]:
-    from pi_intent.credentials import fetch
-
-    return await anyio.to_thread.run_sync(fetch, needed)
 
 
 class TauAsker(Asker):
