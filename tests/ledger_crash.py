@@ -80,7 +80,7 @@ def write(folder: Path, name: str, count: int, room: int) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
             (folder / BALLAST).unlink(missing_ok=True)
     journal.close()
-    say("told", str(len(told)))
+    say("told", json.dumps(told))
 
 
 def say(*words: str) -> None:
@@ -98,7 +98,7 @@ class Writer:
     kept: set[tuple[str, str]] = field(default_factory=set)
     lost: set[tuple[str, str]] = field(default_factory=set)
     segment: str | None = None
-    told: int | None = None
+    told: list[str] | None = None
     is_aimed_at: bool = False
 
     @property
@@ -113,8 +113,8 @@ class Writer:
                 self.kept.add((kind, call))
             case ["lost", kind, call]:
                 self.lost.add((kind, call))
-            case ["told", number]:
-                self.told = int(number)
+            case ["told", *words]:
+                self.told = json.loads(" ".join(words))
             case _:
                 pass  # the kill came in the middle of a word
 
@@ -219,7 +219,8 @@ def compare(folder: Path, writers: list[Writer], seconds: float) -> Outcome:
         assert torn <= len(writer.lost) + writer.was_killed
         if not writer.was_killed:
             assert len(writer.kept | writer.lost) == WORDS * writer.count
-            assert writer.told == bool(writer.lost)
+            assert writer.told is not None
+            assert len(writer.told) == bool(writer.lost), writer.told
         torn_in_all += torn
         unacknowledged += len(records - writer.kept)
     return Outcome(

@@ -72,6 +72,8 @@ def lost_key(root: Path) -> str | None:
     path = root / "key"
     if os.path.lexists(path) or next((root / "ledger").glob(f"*{SUFFIX}"), None) is None:
         return None
+    if os.path.lexists(path):  # another process began this ledger meanwhile, and the key comes before the records
+        return None
     return (
         f"the key of the ledger, {path}, was missing, and a new one was made: digests from before can no longer be "
         "compared with those from now on; if there is a backup, put the old key back"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pi_intent.errors import LedgerError
-from pi_intent.ledger.keys import Digester, load_key, redaction_key
+from pi_intent.ledger.keys import Digester, load_key, lost_key, redaction_key
 
 LOAD = (
     "import os, sys; from pathlib import Path; from pi_intent.ledger.keys import load_key;"
@@ -36,6 +36,30 @@ def test_many_processes_at_once_get_the_same_key(tmp_path: Path) -> None:
     assert [path.name for path in root.iterdir()] == ["key"]
     assert stat.S_IMODE((root / "key").stat().st_mode) == 0o600
     assert stat.S_IMODE(root.stat().st_mode) == 0o700
+
+
+BEGUN_BY_ANOTHER = """
+import sys
+from pathlib import Path
+from pi_intent.ledger.keys import load_key, lost_key
+root = Path(sys.argv[1])
+(root / "ledger").mkdir()
+def another(event, arguments):
+    if event == "os.scandir" and not (root / "key").exists():
+        load_key(root)
+        (root / "ledger" / "another.0123456789ab.jsonl").touch()
+sys.addaudithook(another)
+print(lost_key(root))
+(root / "key").unlink()
+"""
+
+
+def test_a_ledger_that_another_process_begins_meanwhile_has_not_lost_its_key(tmp_path: Path) -> None:
+    """The other one puts its key and its records there between the look for the key and the look for records."""
+    command = (sys.executable, "-B", "-c", BEGUN_BY_ANOTHER, str(tmp_path))
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "None\n"
+    assert lost_key(tmp_path) is not None, "with records and no key, it is lost"
 
 
 def test_a_key_that_is_too_open_is_closed_to_others(tmp_path: Path) -> None:
