@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from base64 import b32encode
-
-_CROCKFORD = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", b"0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_PAIRS = [high + low for high in _CROCKFORD for low in _CROCKFORD]
+_SHIFTS = range(120, -1, -10)
 
 
 def ulid(milliseconds: int, entropy: bytes) -> str:
     """Return the 26 characters of a ULID for a Unix time in milliseconds and ten random bytes."""
     number = (milliseconds & (2**48 - 1)) << 80 | int.from_bytes(entropy[:10], "big")
-    return b32encode(number.to_bytes(20, "big"))[-26:].translate(_CROCKFORD).decode("ascii")
+    return "".join([_PAIRS[number >> shift & 1023] for shift in _SHIFTS])

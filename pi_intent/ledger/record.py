@@ -193,6 +193,9 @@ class Recorder:
         """Return the record of a call that is about to run."""
         flags: list[str] = [*start.flags]
         withheld = context.redact_args
+        if not withheld:
+            texts = (start.intent, start.rationale, start.tool_call_id, start.group_id, *start.args.values())
+            self._redactor.look_at(*[text for text in texts if isinstance(text, str) and len(text) <= VALUE_LIMIT])
         intent, intent_cut = self._text(start.intent, INTENT_LIMIT, withheld)
         rationale, rationale_cut = self._text(start.rationale, INTENT_LIMIT, withheld)
         args, args_digest, args_cut = self._arguments(start.args, withheld)

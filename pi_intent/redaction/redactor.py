@@ -91,6 +91,7 @@ class Redactor:
         self._key = key
         self._entropy = entropy
         self._needles = needles_of(environment)
+        self._clear: frozenset[str] = frozenset()
         self._key_text = lru_cache(maxsize=512)(self.text)  # the same few, call after call
 
     def learn(self, values: Iterable[str]) -> None:
@@ -98,6 +99,7 @@ class Redactor:
         given = tuple(values)
         coded = (code for value in given for code in (value.encode("utf-8", "surrogatepass").hex(), value[::-1]))
         self._needles |= needles_of_values((*given, *coded))
+        self._clear = frozenset()
         self._key_text.cache_clear()
 
     def holds_known(self, text: str) -> bool:
@@ -105,9 +107,13 @@ class Redactor:
         readings = squeezed_readings(text)
         return any(any(map(reading.__contains__, self._needles)) for reading in readings)
 
+    def look_at(self, *texts: str) -> None:
+        """Look at texts that `text` will be asked for next, all at once: that is a fraction of the work."""
+        self._clear = frozenset() if self._may_hold_secrets(_BETWEEN.join(texts)) else frozenset(texts)
+
     def text(self, text: str) -> str:
         """Return the text with tokens in place of secrets; the very same object when there are none."""
-        if not self._may_hold_secrets(text):
+        if text in self._clear or not self._may_hold_secrets(text):
             return text
         for _ in range(_MAX_ROUNDS):
             # What a secret hid from view shows once it is a token.

@@ -305,3 +305,22 @@ def test_a_prefix_repeated_without_end_is_read_through_and_the_result_is_stable(
     text = unit * (100_000 // len(unit))
     once = redactor.text(text)
     assert redactor.text(once) == once
+
+
+@pytest.mark.parametrize("secret", ASSIGNMENTS)
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_looking_at_several_texts_at_once_misses_none(secret: str, at: int) -> None:
+    redactor = Redactor(KEY)
+    texts = ["List the files", "call_1"]
+    texts.insert(at, secret.format(ALPHANUMERIC))
+    redactor.look_at(*texts)
+    assert [redactor.text(text) for text in texts] == [REDACTOR.text(text) for text in texts]
+    assert ALPHANUMERIC not in redactor.text(texts[at])
+
+
+def test_a_text_that_was_clear_is_looked_at_again_when_a_secret_is_learned() -> None:
+    redactor = Redactor(KEY)
+    redactor.look_at("say mellon and enter")
+    assert redactor.text("say mellon and enter") == "say mellon and enter"
+    redactor.learn(["mellon and enter"])
+    assert "mellon" not in redactor.text("say mellon and enter")

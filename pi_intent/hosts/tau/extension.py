@@ -107,9 +107,8 @@ class TauExtension:
         """Whether anything may hold a call of this session up."""
         return may_ask(self.settings)
 
-    def ceiling(self, session: TauSession, tool_name: str) -> Ceiling | None:
+    def ceiling(self, session: TauSession, tool_name: str, chosen: ToolSettings) -> Ceiling | None:
         """Return what bounds the result of a call; None where nothing does."""
-        chosen = self.settings_of(tool_name)
         if chosen.result_limit is None and not chosen.needs:
             return None
         from pi_intent.hosts.tau.ceiling import Ceiling
@@ -209,11 +208,18 @@ class TauExtension:
         return session.override or (chosen or self.settings_of(tool_name)).policy
 
     def request(
-        self, session: TauSession, tool_name: str, tool_call_id: str, arguments: object, group_id: str
+        self,
+        session: TauSession,
+        tool_name: str,
+        tool_call_id: str,
+        arguments: object,
+        *,
+        group_id: str,
+        call_id: str | None,
+        chosen: ToolSettings,
     ) -> CallRequest:
-        """Describe a call to the pipeline."""
+        """Describe a call to the pipeline; `chosen` is what is set for the tool."""
         shadow = self.shadows[tool_name]
-        chosen = self.settings_of(tool_name)
         parent = RUNNING.get()
         return CallRequest(
             tool_name=tool_name,
@@ -230,6 +236,7 @@ class TauExtension:
             tool_source=shadow.source,
             parent_call_id=None if parent is None else parent.opened.start.call_id,
             model=self._ask("model", None),
+            call_id=call_id,
         )
 
 

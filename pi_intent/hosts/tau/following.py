@@ -119,8 +119,15 @@ def follow(extension: TauExtension) -> None:
 
     async def _tell(session: TauSession, call: HostCall, settlement: Settlement) -> None:
         await session.runtime.start()
-        request = extension.request(session, call.tool_name, call.tool_call_id, call.arguments, session.group_id)
-        request = request._replace(call_id=call.call_id)
+        request = extension.request(
+            session,
+            call.tool_name,
+            call.tool_call_id,
+            call.arguments,
+            group_id=session.group_id,
+            call_id=call.call_id,
+            chosen=extension.settings_of(call.tool_name),
+        )
         session.pipeline.settle_unopened(request, settlement)
 
     for handler in (

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tau_agent.tools import AgentTool
 from tau_coding.extensions.runtime import ExtensionRuntime
@@ -20,13 +20,17 @@ from pi_intent.events import FileChange
 from pi_intent.pipeline import OpenCall
 from pi_intent.types import JSONObject
 
+if TYPE_CHECKING:
+    from pi_intent.hosts.tau.session import TauSession
+
 
 class Running:
     """A call between the two layers: whether the tool itself was reached, and what it got and did there."""
 
-    __slots__ = ("files", "opened", "ran_args", "reached")
+    __slots__ = ("files", "opened", "ran_args", "reached", "session")
 
-    def __init__(self, opened: OpenCall) -> None:
+    def __init__(self, session: TauSession, opened: OpenCall) -> None:
+        self.session = session
         self.opened = opened
         self.reached = False
         self.ran_args: JSONObject | None = None

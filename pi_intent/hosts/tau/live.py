@@ -149,6 +149,8 @@ def install_tee() -> bool:
         return False
     client, response = getattr(httpx, "AsyncClient", None), getattr(httpx, "Response", None)
     send = getattr(client, "send", None)
+    if getattr(send, _MARK, None) == (_TEE, LISTENER):
+        return True
     if not inspect.iscoroutinefunction(send) or not _can_be_teed(response):
         return False
     if not hasattr(send, _MARK):

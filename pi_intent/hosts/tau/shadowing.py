@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,7 +18,6 @@ from pi_intent.hosts.tau import files
 from pi_intent.hosts.tau.extension import NOT_ASKED, PROFILE, Shadow, TauExtension
 from pi_intent.hosts.tau.layers import RUNNING, Running
 from pi_intent.hosts.tau.results import settlement_of
-from pi_intent.hosts.tau.session import TauSession
 from pi_intent.hosts.tau.texts import adapt_guidelines, with_addition
 from pi_intent.pipeline import OpenCall, failure, target_of
 from pi_intent.protocols import Settlement
@@ -156,16 +155,22 @@ class OuterLayer:
         extension, name = self._extension, self._name
         session = extension.session()
         await session.runtime.start()
+        chosen = extension.settings_of(name)
         announced = session.take(tool_call_id)
-        # Somebody may run the tool without a session's events: such a call is a message of its own.
-        group_id = session.group_id if announced is not None else new_id()
-        request = extension.request(session, name, tool_call_id, arguments, group_id)
-        if announced is not None and announced.call_id is not None:
-            request = request._replace(call_id=announced.call_id)
+        request = extension.request(
+            session,
+            name,
+            tool_call_id,
+            arguments,
+            # Somebody may run the tool without a session's events: such a call is a message of its own.
+            group_id=session.group_id if announced is not None else new_id(),
+            call_id=None if announced is None else announced.call_id,
+            chosen=chosen,
+        )
 
         async def delegate(opened: OpenCall) -> tuple[AgentToolResult, Settlement]:
-            running = Running(opened)
-            ceiling = extension.ceiling(session, name)
+            running = Running(session, opened)
+            ceiling = extension.ceiling(session, name, chosen)
             given = opened.call.arguments
 
             def updated(partial_result: AgentToolResult) -> None:
@@ -178,7 +183,7 @@ class OuterLayer:
             token = RUNNING.set(running)
             try:
                 if self._holds:
-                    async with gated(extension, session, opened, given, signal) as admitted:
+                    async with gated(extension, running, given, signal) as admitted:
                         if admitted != given:
                             given = running.ran_args = admitted
                         if request.tool_source is not None:
@@ -211,10 +216,10 @@ class OuterLayer:
             )
             if ceiling is not None:
                 result, settlement = ceiling.result(result, settlement)
-            if stores := extension.settings_of(name).stores:
+            if chosen.stores:
                 from pi_intent.hosts.tau.storing import store
 
-                store(session.runtime, result, name, stores)
+                store(session.runtime, result, name, chosen.stores)
             return result, settlement
 
         try:
@@ -248,12 +253,12 @@ class InnerLayer:
         if ran != opened.call.arguments:
             running.ran_args = ran
             opened.update(ran)
-        async with gated(self._extension, self._extension.session(), opened, ran, signal) as admitted:
+        async with gated(self._extension, running, ran, signal) as admitted:
             if admitted != ran:
                 ran = running.ran_args = admitted
             running.reached = True
             given = fill_replaced(self._name, own.parameters, ran, opened)
-            journal = self._extension.session().runtime.journal
+            journal = running.session.runtime.journal
             before = None
             if journal is not None and self._name in FILE_TOOLS:
                 before = files.before(ran, self._extension.cwd, journal.digester)
@@ -282,29 +287,28 @@ class ForeignLayer:
         if running is None or running.opened.start.tool_call_id != tool_call_id or not extension.is_gated:
             return await self._tool.execute_fn(tool_call_id, arguments, signal, on_update)
         opened, given = running.opened, dict(arguments)
-        async with gated(extension, extension.session(), opened, given, signal) as admitted:
+        async with gated(extension, running, given, signal) as admitted:
             if admitted != opened.call.arguments:
                 running.ran_args = admitted
             filled = fill_replaced(self._tool.name, self._tool.parameters, admitted, opened)
             return await self._tool.execute_fn(tool_call_id, filled, signal, on_update)
 
 
-@asynccontextmanager
-async def gated(
-    extension: TauExtension,
-    session: TauSession,
-    opened: OpenCall,
-    arguments: JSONObject,
-    signal: ToolCancellationToken | None,
-) -> AsyncIterator[JSONObject]:
+def gated(
+    extension: TauExtension, running: Running, arguments: JSONObject, signal: ToolCancellationToken | None
+) -> AbstractAsyncContextManager[JSONObject]:
     """Hold a call up where anything asks for that, and let it run with what it may; idle gates are not loaded."""
-    if not extension.is_gated:
-        yield arguments
-        return
+    return _held(extension, running, arguments, signal) if extension.is_gated else nullcontext(arguments)
+
+
+@asynccontextmanager
+async def _held(
+    extension: TauExtension, running: Running, arguments: JSONObject, signal: ToolCancellationToken | None
+) -> AsyncIterator[JSONObject]:
     from pi_intent.hosts.tau.check_in import admit
     from pi_intent.hosts.tau.environ import given
 
-    admitted = await admit(extension, session, opened, arguments, signal)
+    admitted = await admit(extension, running.session, running.opened, arguments, signal)
     with given(admitted.given, admitted.environ):
         yield admitted.arguments
 
