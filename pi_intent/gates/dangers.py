@@ -5,14 +5,14 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 
 from pi_intent.gates.git_dangers import git_dangers
 from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
 from pi_intent.gates.own_commands import VARIABLES, is_harmless
 from pi_intent.gates.paths import word_outside
 from pi_intent.gates.programs import program_dangers
-from pi_intent.gates.script import Command, Script, Unknown, Word
+from pi_intent.gates.script import Command, Script
+from pi_intent.gates.written import written_words
 from pi_intent.word_sets import word_set
 
 
@@ -24,19 +24,6 @@ class Danger:
     text: str
 
 
-_WRITES = (">", ">>", ">|", "&>", "&>>", ">&", "<>")
-_LAST_IS_WRITTEN = word_set("cp mv ln install rsync scp")
-_ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash")
-_WRITTEN_OPTION = {
-    "curl": ("-o", "--output", "--output-dir"),
-    "wget": ("-O", "-P", "-o"),
-    "sort": ("-o",),
-    "tar": ("-C",),
-    "unzip": ("-d",),
-    "cp": ("-t",),
-    "mv": ("-t",),
-    "install": ("-t", "-d"),
-}
 _RUN_OTHERS = word_set(
     "unshare chrt setpriv prlimit systemd-run runuser tmux screen xvfb-run dbus-run-session ssh-agent firejail bwrap "
     "fakeroot numactl hyperfine watchexec nix-shell pwsh powershell gdb lldb script"
@@ -70,7 +57,7 @@ def dangers_of(
         for kind in _kinds(command):
             found[Danger(kind, command.source)] = None
         if not remote:
-            for word in _touched(command):
+            for word in written_words(command):
                 if word_outside(word, here, cwd, project, also):
                     found[Danger("outside_project", command.source)] = None
         if command.program in ("cd", "pushd", "popd", "chdir"):
@@ -146,56 +133,3 @@ def _empties(command: Command) -> bool:
         )
         and (command.name is not None or command.source.lstrip().startswith(">"))
     )
-
-
-def _touched(command: Command) -> Iterator[Word]:
-    """The words of a command that name what it writes or deletes."""
-    for redirect in command.redirects:
-        if redirect.operator in _WRITES and not (redirect.operator == ">&" and redirect.target.start.isdigit()):
-            yield redirect.target
-    program, words = command.program or "", command.arguments
-    plain = [word for word in words if not word.start.startswith("-") or word.start == "-"]
-    if program in _ALL_WRITTEN:
-        yield from (
-            plain[1:] if program in ("chmod", "chown", "chgrp") else [w for w in plain if _is_input(w) is False]
-        )
-    elif program == "find" and _find_writes(command.texts):
-        yield from _roots(words)
-    elif program in _LAST_IS_WRITTEN and len(plain) > 1:
-        yield from plain if program == "mv" else plain[-1:] if ":" not in plain[-1].start else []
-    elif program == "dd":
-        yield from (Word(w.source, (w.start[3:], *w.parts[1:])) for w in words if w.start.startswith("of="))
-    elif program == "sed" and any(
-        text.startswith(("-i", "--in-place")) or text in ("-Ei", "-ni", "-ri") for text in command.texts
-    ):
-        scripted = any(text in ("-e", "-f", "--expression") for text in command.texts)
-        named = plain[1:] if plain and plain[0].text == "" else plain  # `-i ''` of another sed
-        yield from named if scripted else named[1:]
-    elif (
-        program == "git"
-        and "-C" in command.texts[:-1]
-        and {"clean", "reset", "checkout", "rm", "restore"} & set(command.texts)
-    ):
-        yield words[command.texts.index("-C") + 1]
-    elif program == "git" and command.texts[:1] == ("clone",) and len(plain) > 2:
-        yield plain[-1]
-    for option, value in pairwise(words):
-        if option.text in _WRITTEN_OPTION.get(program, ()) and value.text != "-":
-            yield value
-
-
-def _find_writes(texts: tuple[str, ...]) -> bool:
-    runs = [after for text, after in pairwise(texts) if text in ("-exec", "-execdir", "-ok", "-okdir")]
-    return "-delete" in texts or any(name.rsplit("/", 1)[-1] in _ALL_WRITTEN | {"mv", "sed"} for name in runs)
-
-
-def _is_input(word: Word) -> bool:
-    """What find and xargs hand in: what they look through is judged where they are."""
-    return any(isinstance(part, Unknown) and part.gap == "input" for part in word.parts)
-
-
-def _roots(words: tuple[Word, ...]) -> Iterator[Word]:
-    for word in words:
-        if word.start.startswith(("-", "(", "!")):
-            return
-        yield word
