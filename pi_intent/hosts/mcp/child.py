@@ -29,7 +29,10 @@ CANNOT_START, NOT_FOUND = 126, 127
 
 
 class Child:
-    """The server's process group. Its standard error, environment and working directory are ours."""
+    """The server's process group. Its environment and working directory are ours.
+
+    So is its standard error, unless credentials are given: then `stderr` is where it is read from.
+    """
 
     def __init__(self, command: Sequence[str], given: Mapping[str, str] = MappingProxyType({})) -> None:
         """Start the server, with these variables besides ours. Raises `OSError`."""
@@ -38,6 +41,7 @@ class Child:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if given else None,
             process_group=0,
             bufsize=0,
             env={**os.environ, **given} if given else None,
@@ -46,6 +50,7 @@ class Child:
         assert self.process.stdout is not None
         self.stdin = self.process.stdin.fileno()
         self.stdout = self.process.stdout.fileno()
+        self.stderr = None if self.process.stderr is None else self.process.stderr.fileno()
         self._guard: subprocess.Popen[bytes] | None = None
         with suppress(OSError):  # without a shell nobody stands guard
             self._guard = subprocess.Popen(

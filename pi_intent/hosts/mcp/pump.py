@@ -127,26 +127,34 @@ class Outlet:
         return written
 
 
-def _takes(fd: int) -> bool:
+def _takes(fd: int, milliseconds: int = 0) -> bool:
+    return _is_ready(fd, select.POLLOUT, milliseconds)
+
+
+def _is_ready(fd: int, event: int, milliseconds: int = 0) -> bool:
     poll = select.poll()
-    poll.register(fd, select.POLLOUT)
-    return bool(poll.poll(0))
+    poll.register(fd, event)
+    return bool(poll.poll(milliseconds))
 
 
 class Pump:
     """One run: from the start of the server to its end.
 
-    `on_idle` is called when nothing has moved for a moment. `proxy` is set before `run`.
+    `told` makes of a line of the server's standard error what may be passed on, where that is read. `proxy`, and
+    `on_idle`, which is called when nothing has moved for a moment, are set before `run`.
     """
 
     proxy: Proxy
+    on_idle: Callable[[], None]
 
-    def __init__(self, child: Child, *, on_idle: Callable[[], None]) -> None:
+    def __init__(self, child: Child, *, told: Callable[[bytes], bytes] | None = None) -> None:
         self._child = child
-        self._on_idle = on_idle
         self._client = Outlet(_STDOUT)
         self._server = Outlet(child.stdin)
         self._client_writes = self._server_writes = True
+        self._server_tells = child.stderr is not None and told is not None
+        self._log = Outlet(_STDERR)
+        self._told = Lines(lambda line: self._log.put(line if told is None else told(line)))
         self._input_ended = False
         self._next_signal: tuple[float, int] | None = None
         """When to send which signal to a server that should have ended."""
@@ -174,11 +182,22 @@ class Pump:
         """Send a line to the server."""
         self._server.put(line)
 
+    def to_log(self, line: bytes) -> None:
+        """Send a line to standard error, which clients keep as the server's log, and wait for nobody who reads it."""
+        self._log.put(line)
+
+    def finish_log(self) -> None:
+        """Let who reads the log take what waits for them, for a moment."""
+        give_up_at = time.monotonic() + GRACE_SECONDS
+        while self._log.size and _takes(_STDERR, max(0, int((give_up_at - time.monotonic()) * 1000))):
+            self._log.flush()
+
     def run(self) -> None:
         """Move lines until the server has ended and everything that it said is on its way."""
         try:
             self._run(Lines(self.proxy.from_client), Lines(self.proxy.from_server))
         finally:
+            self._tell_the_rest()
             self.proxy.hang_up()
             self._client.give_back()
 
@@ -189,7 +208,7 @@ class Pump:
             ready = self._ready(is_idle)
             is_idle = not ready
             if is_idle:
-                self._on_idle()
+                self.on_idle()
             for fd, event in ready:
                 if fd == _STDIN:
                     self._client_writes = _moved(_STDIN, client)
@@ -201,6 +220,10 @@ class Pump:
                         self._client.close()
                 elif fd == self._child.stdin:
                     self._server.flush()
+                elif fd == self._child.stderr:
+                    self._server_tells = _moved(fd, self._told)
+                elif fd == _STDERR:
+                    self._log.flush()
                 else:
                     self._obey()
             if not (self._client_writes and self._server_writes and self._client.is_open) or self._times():
@@ -223,6 +246,9 @@ class Pump:
         )
         self._watch(self._child.stdout, select.POLLIN if self._server_writes and self._client.size < _FULL else None)
         self._watch(self._child.stdin, select.POLLOUT if self._server.size else None)
+        if self._child.stderr is not None:
+            self._watch(self._child.stderr, select.POLLIN if self._server_tells and self._log.size < _FULL else None)
+        self._watch(_STDERR, select.POLLOUT if self._log.size else None)
         # The client also to hear that nobody reads it any more.
         self._watch(_STDOUT, (select.POLLOUT if self._client.size else 0) if self._client.is_open else None)
         timeout = None if is_idle else _IDLE_SECONDS
@@ -230,6 +256,15 @@ class Pump:
             first = min(times) - time.monotonic()
             timeout = first if timeout is None else min(first, timeout)
         return self._poll.poll(None if timeout is None else max(0, int(timeout * 1000) + 1))
+
+    def _tell_the_rest(self) -> None:
+        """Pass on what the server has said to standard error and nobody has read yet."""
+        if self._child.stderr is None:
+            return
+        os.set_blocking(self._child.stderr, False)
+        while self._server_tells and self._log.size < _FULL and _is_ready(self._child.stderr, select.POLLIN):
+            self._server_tells = _moved(self._child.stderr, self._told)
+        self._told.end()
 
     def _watch(self, fd: int, events: int | None) -> None:
         """Ask the system about a descriptor, in another way than before."""

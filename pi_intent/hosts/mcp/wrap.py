@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NoReturn
@@ -45,6 +45,7 @@ def wrap(options: WrapOptions, environ: Mapping[str, str]) -> NoReturn:
         child.signal(signal.SIGKILL)
     code = child.finish()
     recording.close()
+    pump.finish_log()
     _end_as(code)
 
 
@@ -84,31 +85,45 @@ def _put_together(
 
     texts = model_texts()
     server = options.server or server_name(options.command)
-    policy = ServerPolicy(options, server, environ, tell=tell)
-    recording = Recording(texts=texts, environ=environ, strict=policy.strict, tell=tell, traced=policy.traced)
+    pump = Pump(child, told=_told(given))
+
+    def say(sentence: str) -> None:
+        pump.to_log(log_line(sentence))
+
+    policy = ServerPolicy(options, server, environ, tell=say)
+    recording = Recording(texts=texts, environ=environ, strict=policy.strict, tell=say, traced=policy.traced)
     if given:
         recording.learn(given.values())
-    pump = Pump(child, on_idle=recording.sync)
+    pump.on_idle = recording.sync
     pump.proxy = Proxy(
         tools=Tools(
             texts=texts,
             settings_for=policy.settings_for,
             on_listed=policy.tell_unmatched,
             may_require=policy.may_require,
-            on_skipped=lambda name, why: tell(f"{server}/{name} is not asked for an intent: {why}"),
+            on_skipped=lambda name, why: say(f"{server}/{name} is not asked for an intent: {why}"),
         ),
         calls=Calls(pipeline=recording.ready, server=server, clock=time.monotonic),
         texts=texts,
         to_client=pump.to_client,
         to_server=pump.to_server,
-        tell=tell,
+        tell=say,
         on_hello=recording.begin,
         own_id=f"pi-intent-{os.urandom(6).hex()}-",
         clock=time.monotonic,
-        holding=_holding(policy, recording, pump),
+        holding=_holding(policy, recording, pump, say),
         bounds=_bounds(policy, recording),
     )
     return pump, recording
+
+
+def _told(given: Mapping[str, str]) -> Callable[[bytes], bytes] | None:
+    """Return what keeps the given credentials out of the server's log; None, and nothing loaded, without any."""
+    if not given:
+        return None
+    from pi_intent.hosts.mcp.told import Told
+
+    return Told(given.values())
 
 
 def _bounds(policy: ServerPolicy, recording: Recording) -> Bounds | None:
@@ -120,14 +135,14 @@ def _bounds(policy: ServerPolicy, recording: Recording) -> Bounds | None:
     return Bounds(recording, recording.pipeline.texts, policy.settings_for)
 
 
-def _holding(policy: ServerPolicy, recording: Recording, pump: Pump) -> Holding | None:
+def _holding(policy: ServerPolicy, recording: Recording, pump: Pump, say: Callable[[str], None]) -> Holding | None:
     """Return what holds calls up until a person has seen them; None, and nothing loaded, where nobody is asked."""
     if not policy.settings.can_ask:
         return None
     from pi_intent.settings.parsing import missing_parser
 
     if (problem := missing_parser(policy.settings)) is not None:
-        tell(problem)
+        say(problem)
     from pi_intent.hosts.mcp.holding import Holding
 
     return Holding(
@@ -135,17 +150,22 @@ def _holding(policy: ServerPolicy, recording: Recording, pump: Pump) -> Holding 
         settings=policy.settings,
         texts=recording.pipeline.texts,
         to_client=pump.to_client,
-        tell=tell,
+        tell=say,
         own_id=f"pi-intent-asks-{os.urandom(8).hex()}-",
     )
 
 
 def tell(sentence: str) -> None:
-    """Say one sentence on standard error, which clients keep as the server's log."""
+    """Say one sentence on standard error, before or after the session."""
+    with suppress(OSError, ValueError):
+        os.write(2, log_line(sentence))
+
+
+def log_line(sentence: str) -> bytes:
+    """Return a sentence of ours as a line of the server's log."""
     from pi_intent.labels.printable import printable  # it may quote what others wrote; seldom needed
 
-    with suppress(OSError, ValueError):
-        os.write(2, f"pi-intent: {printable(sentence, width=1000)}\n".encode("utf-8", "backslashreplace"))
+    return f"pi-intent: {printable(sentence, width=1000)}\n".encode("utf-8", "backslashreplace")
 
 
 def _become(command: tuple[str, ...]) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import sys
@@ -33,7 +34,16 @@ TOOLS = [
 ]
 
 
+def log(text: str, end: bytes = b"\n") -> None:
+    os.write(2, text.encode() + end)
+
+
 def main() -> None:
+    own = os.environ.get("MINE", "")
+    os.write(2, b"starting \xff\n")
+    log(f"with {own}")
+    log(f"with {base64.b64encode(own.encode()).decode()} for the header")
+    log("x" * 300_000)
     for line in sys.stdin:
         message = json.loads(line)
         match message.get("method"):
@@ -57,6 +67,7 @@ def main() -> None:
                 continue
         sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}) + "\n")
         sys.stdout.flush()
+    log(f"ends with {own}", end=b"")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -58,7 +59,7 @@ class Talk:
             str(SERVER),
         ]
         self.process = subprocess.Popen(
-            wrap, cwd=folder, env=environ, text=True,
+            wrap, cwd=folder, env=environ, text=True, errors="surrogateescape",
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
@@ -131,6 +132,19 @@ def test_what_the_server_says_beside_results_is_held_to_the_same(talk: Talk):
     assert "holds a credential" in error["message"]
     assert "said a credential that it was given" in talk.end()
     assert CANARY not in talk.everything()
+
+
+def test_its_log_says_all_but_what_it_was_given(talk: Talk):
+    talk.start()
+    talk.call("length")
+    log = talk.end()
+    assert CANARY not in talk.everything()
+    lines = log.splitlines()
+    assert lines[0] == "starting \udcff"
+    assert re.fullmatch(r"with \[redacted:env:[0-9a-f]{8}\]", lines[1])
+    assert re.fullmatch(r"with \[redacted:env:[0-9a-f]{8}\] for the header", lines[2])
+    assert lines[3] == "x" * 300_000
+    assert re.fullmatch(r"ends with \[redacted:env:[0-9a-f]{8}\]", lines[-1])
 
 
 def test_without_it_the_server_is_not_started(talk: Talk):
