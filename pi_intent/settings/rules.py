@@ -22,6 +22,9 @@ FOREVER = "forever"
 _DAYS = {"d": 1, "w": 7}
 _MOST_DIGITS = 5
 
+MOST_UNMATCHED = 3
+"""Rules without a tool that a session names one by one: a cloned project may hold any number."""
+
 MORE_UNMATCHED = "more rules match no tool; pi-intent doctor tells all"
 """The end of the sentence that stands for the rules without a tool that a session does not name."""
 
@@ -216,10 +219,22 @@ class Settings:
             result_limit=result_limit,
         )
 
-    def unmatched(self, tool_names: Iterable[str]) -> tuple[str, ...]:
+    def naming(self, servers: Iterable[str]) -> Settings:
+        """Return the patterns alone that name a tool of one of these servers, by the server's name."""
+        names = set(servers)
+        return Settings(
+            tools=tuple(rule for rule in self.tools if _server_of(rule.pattern) in names),
+            floors=tuple(rule for rule in self.floors if _server_of(rule.pattern) in names),
+            check_in=tuple(
+                rule for rule in self.check_in if isinstance(rule, Match) and _server_of(rule.tool or "") in names
+            ),
+        )
+
+    def unmatched(self, tool_names: Iterable[str], *, most: int | None = None) -> tuple[str, ...]:
         """Return a sentence for each pattern, of `[tools]` or of a check-in, that covers none of these tools.
 
-        A tool that is not the host's own is given as `server/tool`; its plain name counts as well.
+        A tool that is not the host's own is given as `server/tool`; its plain name counts as well. Beyond `most`, one
+        more sentence gives the number of the others.
         """
         forms = [(name, name.rpartition("/")[2]) for name in tool_names]
         # What a pattern may have meant: a name in either form, or all the tools of a server.
@@ -240,7 +255,15 @@ class Settings:
             guess = nearest(rule.pattern, sorted(meant))
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
             sentences.append(f"{where} matches no tool; {hint}")
-        return tuple(dict.fromkeys(sentences))
+        told = tuple(dict.fromkeys(sentences))
+        if most is None or len(told) <= most:
+            return told
+        return (*told[:most], f"{len(told) - most} {MORE_UNMATCHED}")
+
+
+def _server_of(pattern: str) -> str:
+    """Return the server that a pattern names literally, or ''."""
+    return pattern.rpartition("/")[0]
 
 
 def _given(rule: Match) -> dict[str, object]:

@@ -234,6 +234,24 @@ def test_a_rule_for_a_tool_that_there_is_not_is_said_where_the_tools_are_known(l
     )
 
 
+def test_of_many_rules_without_a_tool_some_are_said_and_the_others_counted(load: Load):
+    settings = load("check_in = [" + ", ".join(f'{{ tool = "zz{number}" }}' for number in range(5)) + "]").settings
+    *told, last = settings.unmatched(["read"], most=3)
+    assert len(told) == 3
+    assert last == "2 more rules match no tool; pi-intent doctor tells all"
+    assert len(settings.unmatched(["read"], most=5)) == 5
+
+
+def test_a_server_hears_of_the_rules_that_name_it_alone(load: Load):
+    text = 'check_in = [{ tool = "srv/a" }, { tool = "other/a" }, { tool = "a" }]'
+    settings = load(text + '\n[tools]\n"srv/b" = "omit"\n"*/c" = "omit"\nd = "omit"\n').settings
+    named = settings.naming(["srv"])
+    assert [rule.pattern for rule in named.tools] == ["srv/b"]
+    assert [rule.tool for rule in named.check_in] == ["srv/a"]
+    assert len(named.unmatched(["srv/x"])) == 2
+    assert settings.naming([]).unmatched(["srv/x"]) == ()
+
+
 # A cloned project
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pi_intent.hosts.mcp.options import WrapOptions
 from pi_intent.settings.load import load_settings, project_root
-from pi_intent.settings.rules import Settings, ToolRule, ToolSettings
+from pi_intent.settings.rules import MOST_UNMATCHED, Settings, ToolRule, ToolSettings
 
 
 class ServerPolicy:
@@ -45,13 +45,15 @@ class ServerPolicy:
         return chosen.for_tool(tool_name, tool_source=self._server, watched=False, profile="full")
 
     def tell_unmatched(self, tool_names: Iterable[str]) -> None:
-        """Say which globs of the command line cover no tool of the server."""
+        """Say which globs of the command line cover no tool, and which settings name a tool that the server lacks."""
         rules = tuple(
             ToolRule(pattern=glob, origin=option)
             for option, globs in (("--tools", self._options.tools), ("--exempt", self._options.exempt))
             for glob in globs
         )
-        for sentence in Settings(tools=rules).unmatched(tool_names):
+        names = [f"{self._server}/{name}" for name in tool_names]
+        settings = self.settings.naming((self._server,))
+        for sentence in (*Settings(tools=rules).unmatched(names), *settings.unmatched(names, most=MOST_UNMATCHED)):
             self._tell(sentence)
 
     def _is_asked(self, tool_name: str) -> bool:

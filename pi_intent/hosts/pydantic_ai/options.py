@@ -12,6 +12,7 @@ from pi_intent.errors import SettingsError
 from pi_intent.gates.question import Asker
 from pi_intent.labels.printable import printable
 from pi_intent.settings import Settings, ToolRule, ToolSettings, load_settings, project_root
+from pi_intent.settings.rules import MOST_UNMATCHED
 from pi_intent.types import STRICTNESS, Policy
 
 DEFAULT_POLICY: Policy = "adaptive"
@@ -120,7 +121,15 @@ class Chosen:
         return self.settings.for_tool(tool_name, tool_source=source, watched=False, profile="full")
 
     def tell_unmatched(self, tool_names: Iterable[str]) -> None:
-        """Say which of the patterns in code cover no tool; the files' are for the user's other agents, too."""
-        if self._rules:
-            for sentence in Settings(tools=self._rules).unmatched(tool_names):
-                tell_once(sentence)
+        """Say which of the patterns in code cover no tool, and which in files, where they name one of these servers.
+
+        Others of the files are for the user's other agents, too.
+        """
+        names = tuple(tool_names)
+        servers = {server for name in names if (server := name.rpartition("/")[0])}
+        settings = self.settings.naming(servers) if servers else Settings()
+        for sentence in (
+            *(Settings(tools=self._rules).unmatched(names) if self._rules else ()),
+            *settings.unmatched(names, most=MOST_UNMATCHED),
+        ):
+            tell_once(sentence)

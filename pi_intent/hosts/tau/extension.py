@@ -22,7 +22,7 @@ from pi_intent.hosts.tau.session import SESSIONS, TauSession
 from pi_intent.pipeline import CallRequest
 from pi_intent.runtime import SessionRuntime, may_ask, new_id
 from pi_intent.settings import PROJECT_FILE, LoadedSettings, Settings, ToolSettings, load_settings, project_root
-from pi_intent.settings.rules import MORE_UNMATCHED
+from pi_intent.settings.rules import MOST_UNMATCHED
 from pi_intent.types import Code, Policy, Profile
 
 if TYPE_CHECKING:
@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
 NOT_ASKED: frozenset[Policy] = frozenset({"derive", "omit"})
 """The policies under which a tool's schema stays as it is."""
-
-MOST_UNMATCHED = 3
-"""Rules without a tool that are named one by one: a cloned project may hold any number."""
 
 PROFILE: Profile = "lean"
 """Tau's system prompt is ours to add to, so the schemas stay short."""
@@ -172,10 +169,7 @@ class TauExtension:
                 found.append(
                     f"the settings of {self.cwd} ask for the intents of {name}, which needs Tau to be started there"
                 )
-        unmatched = settings.unmatched(self.tool_names or list(self.shadows))
-        if len(unmatched) > MOST_UNMATCHED:
-            unmatched = (*unmatched[:MOST_UNMATCHED], f"{len(unmatched) - MOST_UNMATCHED} {MORE_UNMATCHED}")
-        return [*found, *unmatched]
+        return [*found, *settings.unmatched(self.tool_names or list(self.shadows), most=MOST_UNMATCHED)]
 
     def tell(self, message: str) -> None:
         """Show the person a sentence, on the screen or on stderr."""

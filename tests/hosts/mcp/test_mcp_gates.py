@@ -35,6 +35,7 @@ external_net = "deny"
 "srv/much" = { result_limit = 2048 }
 "srv/fetch" = { stores = ["page"] }
 "srv/keep" = { wants = { page = "page" } }
+"srv/kepp" = "omit"
 "srv/net" = { touches = ["external_net"] }
 """
 
@@ -144,6 +145,7 @@ def test_its_log_says_all_but_what_it_was_given(talk: Talk):
     assert re.fullmatch(r"with \[redacted:env:[0-9a-f]{8}\]", lines[1])
     assert re.fullmatch(r"with \[redacted:env:[0-9a-f]{8}\] for the header", lines[2])
     assert lines[3] == "x" * 300_000
+    assert any(line.endswith('tools."srv/kepp" matches no tool; did you mean "srv/keep"?') for line in lines)
     assert re.fullmatch(r"ends with \[redacted:env:[0-9a-f]{8}\]", lines[-1])
 
 

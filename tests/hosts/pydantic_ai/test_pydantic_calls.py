@@ -15,6 +15,7 @@ from pydantic import BaseModel, Strict
 from pydantic_ai import Agent, Tool, ToolReturn
 from pydantic_ai.messages import ModelResponse, ToolReturnPart
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.toolsets import FunctionToolset
 from pydantic_desk import Desk, Script
 
 from pi_intent import INTENT_MARKER, SettingsError
@@ -319,6 +320,18 @@ def test_a_pattern_that_covers_no_tool_is_said(desk: Desk, caplog: pytest.LogCap
     assert [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING] == [
         'exempt=: tools.ad matches no tool; did you mean "add"?'
     ]
+
+
+def test_a_pattern_of_a_file_that_names_a_toolset_and_none_of_its_tools_is_said(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    config = desk.root / "xdg" / "config" / "pi-intent"
+    config.mkdir(parents=True)
+    (config / "config.toml").write_text('[tools]\n"sums/ad" = "omit"\n"other/ad" = "omit"\n')
+    toolset = FunctionToolset([add], id="sums")
+    Agent(Script("done").model, toolsets=[toolset], capabilities=[Intents()]).run_sync("go")
+    [told] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    assert told.endswith('tools."sums/ad" matches no tool; did you mean "sums/add"?')
 
 
 def test_a_policy_that_there_is_not_is_refused_when_it_is_written() -> None:
