@@ -55,7 +55,7 @@ class Settlement(NamedTuple):
     flags: tuple[Flag, ...] = ()
 
 
-DecidedBy = Literal["person", "application", "grant", "permission", "nobody", "failure", "cancelled"]
+DecidedBy = Literal["person", "application", "grant", "permission", "nobody", "length", "failure", "cancelled"]
 """`person`: was asked · `application`: the program around the agent answered, and who stands behind that is not
 known · `grant`: a person approved this exact call before, for the session · `permission`: a setting or a checker
 governs what the tool touches · `nobody`: nobody could be asked · `failure`: asking failed · `cancelled`: the call

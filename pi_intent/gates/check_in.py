@@ -192,7 +192,7 @@ class CheckIn:
             self._record(opened, action, decision._replace(approved=False, by="nobody"))
             raise self._denied(opened, "nobody", reasons)
         if len(key) > MOST_SHOWN:
-            self._record(opened, action, decision._replace(approved=False, by="failure"))
+            self._record(opened, action, decision._replace(approved=False, by="length"))
             raise self._denied(opened, "unreadable")
         opened.ask(action)
         opened.record(decision)

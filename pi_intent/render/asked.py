@@ -66,6 +66,8 @@ def answer_words(approved: bool | None, by: str | None, scope: str | None = None
             return "nobody to ask"
         case "permission":
             return "denied: what it touches is not permitted"
+        case "length":
+            return "denied: too long to be read whole"
         case "failure":
             return "denied: asking failed"
         case "cancelled":

@@ -43,6 +43,7 @@ _BY = {
     "grant": "an earlier approval of the same call",
     "permission": "a ruling on what it touches",
     "nobody": "nobody could be asked",
+    "length": "too long to be read whole",
     "failure": "asking failed",
     "cancelled": "ended before an answer",
 }

@@ -417,7 +417,7 @@ async def test_what_nobody_can_read_to_its_end_cannot_be_approved(desk: GateDesk
     with pytest.raises(CallDenied, match="shorter ones"):
         await desk.call({"command": "x" * MOST_SHOWN}, gated=ALWAYS, person=person)
     assert (len(person.asked), desk.statuses) == (1, ["ok", "denied"])
-    assert desk.decisions("approved", "by")[-1] == (False, "failure")
+    assert desk.decisions("approved", "by")[-1] == (False, "length")
 
 
 # What is shown beside the action
