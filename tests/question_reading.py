@@ -157,7 +157,7 @@ def is_whole(text: str, drawn: str) -> bool:
     at = 0
     for character in text:
         forms = [character, spelled(character)]
-        forms += {" ": ["\\x20"], "\t": ["    "]}.get(character, [])
+        forms += {" ": [spelled(" ")], "\t": ["    "]}.get(character, [])
         form = next((form for form in forms if drawn.startswith(form, at)), None)
         if form is None:
             return False

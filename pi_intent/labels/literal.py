@@ -1,7 +1,8 @@
 """A path or a command as it really is: what a terminal or a reader would not see is spelled out.
 
 A label is only read, so what cannot be seen goes. What is about to run must be seen whole: dropping the escape
-sequence in `echo ␛]0; ; rm -rf ~ ␇` would hide the second command, just as a terminal would.
+sequence in `echo ␛]0; ; rm -rf ~ ␇` would hide the second command, just as a terminal would. It is spelled
+`⟨ESC⟩`, as no command is written: `\\x1b` are four characters of one. Made safe again, a safe text stays as it is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from pi_intent.labels.printable import ELLIPSIS, MARKS_PER_CLUSTER
 _MOVES = re.compile(r"[^\S \t]")
 """White space other than a space and a tab: line ends, and what only looks like a space."""
 _BLANK = " \t\n"
-_LONGEST_SPELLING = len("\\U000e0001")
+_NAMES = {"\0": "NUL", "\a": "BEL", "\t": "TAB", "\n": "LF", "\r": "CR", "\x1b": "ESC", " ": "SPACE", "\x7f": "DEL"}
+_LONGEST_SPELLING = len("⟨U+E0001⟩")
 _MOST_PER_COLUMN = 2 * (1 + MARKS_PER_CLUSTER)
 """Characters that may take no more than a column: half of a surrogate pair each, and the marks on one."""
 
@@ -69,7 +71,7 @@ def _whole(line: str) -> str:
         text = text[: len(text) - len(rest)].replace("\t", "    ") + rest
     if not (text.isascii() and text.isprintable()):
         text = _with_marks_bounded(_ODD.sub(_spelled, text))
-    return text[:-1] + "\\x20" if text.endswith(" ") else text
+    return text[:-1] + spelled(" ") if text.endswith(" ") else text
 
 
 def _with_marks_bounded(text: str) -> str:
@@ -140,16 +142,20 @@ def _has_no_width(character: str) -> bool:
 
 
 def spelled(character: str) -> str:
-    """Return a character as its escape."""
-    return character.encode("unicode_escape").decode("ascii")
+    """Return the name of a character, or its number, in brackets that hardly any text has: `⟨ESC⟩`, `⟨U+200B⟩`."""
+    return f"⟨{_NAMES.get(character) or f'U+{ord(character):04X}'}⟩"
+
+
+def _escape(found: re.Match[str]) -> str:
+    return found.group().encode("unicode_escape").decode("ascii")
 
 
 def spelled_out(text: str) -> str:
-    """Return a text of one line as it is, to the space: what would not be seen, or moves the cursor, is spelt out.
+    """Return a text of one line as it is, to the space: what would not be seen, or moves the cursor, is escaped.
 
     Tabs stay: they are seen where the lines of a file are shown as they are.
     """
-    return _MOVES.sub(_spelled, _spelled_out(text))
+    return _MOVES.sub(_escape, re.sub(f"[{UNSEEN}]", _escape, pair_surrogates(text)))
 
 
 def literal(text: str, *, width: int = 120) -> str:
@@ -171,7 +177,3 @@ def _cut(line: str, width: int) -> str:
         return line
     fitting = _folded_whole(line[: _fitting(line, 0, width)], width - 1) if width > 2 else [""]
     return fitting[0].rstrip(" ") + ELLIPSIS
-
-
-def _spelled_out(text: str) -> str:
-    return re.sub(f"[{UNSEEN}]", _spelled, pair_surrogates(text))

@@ -278,7 +278,7 @@ def test_two_commands_that_differ_in_their_spaces_are_told_apart(project: Path) 
             f"N{number}", {"reasons": (f"deletes: {command}",), "approved": True, "by": "grant"}, command=command
         )
     session.journal.close()
-    shown = ['rm "a b"', 'rm "a  b"', 'rm "a\\tb"\\x20', f"rm {'x' * 60}  y   z"]
+    shown = ['rm "a b"', 'rm "a  b"', 'rm "a⟨TAB⟩b"⟨SPACE⟩', f"rm {'x' * 60}  y   z"]
     lines = [line[10:] for line in run("log", "--no-notes").stdout.splitlines()]
     assert [line for line in lines if line.startswith("bash")] == [f"bash $ {command}" for command in shown]
     assert re.findall(r"deletes \((.*)\) ·", "\n".join(lines)) == shown

@@ -292,7 +292,7 @@ def test_nothing_that_others_wrote_means_anything_in_the_markdown(project: Path)
             assert not re.search(r"@\w|#\d", child.content)
     assert not re.search(r"(?<!\\)://|www\.", re.sub("(`+) ?.+? ?\\1(?!`)", "", text))
     code = [child.content for child in inline if child.type == "code_inline"]
-    assert any(content.startswith("Look\\x1b]0;owned\\x07 <img src=x onerror=alert(1)>") for content in code)
+    assert any(content.startswith("Look⟨ESC⟩]0;owned⟨BEL⟩ <img src=x onerror=alert(1)>") for content in code)
     assert any(content.startswith("`` Look") and content.endswith("`") for content in code)
 
 
@@ -340,7 +340,7 @@ def test_two_commands_that_differ_in_their_spaces_are_told_apart(project: Path) 
         session.call(f"N{number}", YES | {"reasons": (f"deletes: {command}",)}, args={"command": command})
     session.call("RAN", YES, ran_args={"command": 'rm "c  d"'})
     session.journal.close()
-    shown = ['rm "a b"', 'rm "a  b"', "  rm -rf  build\\x20", "rm `a  b`"]
+    shown = ['rm "a b"', 'rm "a  b"', "  rm -rf  build⟨SPACE⟩", "rm `a  b`"]
     lines = audit().stdout.splitlines()
     assert [line[15:] for line in lines if re.match(r"[\d:]{8}  bash ", line)][:4] == shown
     assert [line.partition("deletes ")[2] for line in lines if "of deletes (" in line] == [

@@ -219,7 +219,7 @@ def test_what_a_model_wrote_is_shown_and_never_obeyed(project: Path) -> None:
     assert "\x1b" not in plain
     # A sequence is dropped from a label, and spelt out in what ran.
     assert "  Look [bold]at[/bold] [@click=app.quit]this[/] and that\n" in plain
-    assert "bash $ Look\\x1b]0;owned\\x07 [bold]at[/bold] [@click=app.quit]this[/] ⏎ and \\u202ethat\n" in plain
+    assert "bash $ Look⟨ESC⟩]0;owned⟨BEL⟩ [bold]at[/bold] [@click=app.quit]this[/] ⏎ and ⟨U+202E⟩that\n" in plain
 
 
 def test_json_is_one_document_with_the_records_of_the_ledger(project: Path) -> None:

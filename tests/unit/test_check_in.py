@@ -453,6 +453,6 @@ async def test_what_is_decided_can_be_listed(desk: GateDesk):
 
 
 def test_a_reason_keeps_the_spaces_of_the_piece_it_found():
-    assert reason_text(Reason("deletes", "rm -rf  build\n x ")) == "deletes: rm -rf  build\\n x\\x20"
+    assert reason_text(Reason("deletes", "rm -rf  build\n x ")) == "deletes: rm -rf  build⟨LF⟩ x⟨SPACE⟩"
     question = Question("x", Situation("bash", None, "/p", "/p", "tau", "s"), {}, (Reason("r", "rm  'a   b'"),), "")
     assert "> r: rm  'a   b'" in question_lines(question, width=80)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -15,18 +15,18 @@ from pi_intent.labels.literal import at_words, literal, literal_lines, spelled, 
     ("text", "shown"),
     [
         ("ls -la", "ls -la"),
-        ("echo \x1b]0; ; rm -rf ~ \x07", "echo \\x1b]0; ; rm -rf ~ \\x07"),
-        ("rm \u202ecod.exe", "rm \\u202ecod.exe"),
-        ("cat a\u200bb", "cat a\\u200bb"),
+        ("echo \x1b]0; ; rm -rf ~ \x07", "echo ⟨ESC⟩]0; ; rm -rf ~ ⟨BEL⟩"),
+        ("rm \u202ecod.exe", "rm ⟨U+202E⟩cod.exe"),
+        ("cat a\u200bb", "cat a⟨U+200B⟩b"),
         ("ls\n\n rm x", "ls ⏎  ⏎  rm x"),
         ("\n \n  rm x\n\n", "  rm x"),
         ('rm "a  b"', 'rm "a  b"'),
-        ("rm -rf  build ", "rm -rf  build\\x20"),
-        ("rm a\tb\xa0\r\nc", "rm a\\tb\\xa0\\r ⏎ c"),
-        ("  ", " \\x20"),
+        ("rm -rf  build ", "rm -rf  build⟨SPACE⟩"),
+        ("rm a\tb\xa0\r\nc", "rm a⟨TAB⟩b⟨U+00A0⟩⟨CR⟩ ⏎ c"),
+        ("  ", " ⟨SPACE⟩"),
         ("[@click=app.quit]x[/]", "[@click=app.quit]x[/]"),
-        ("\ud83d", "\\ud83d"),
-        ("\x00", "\\x00"),
+        ("\ud83d", "⟨U+D83D⟩"),
+        ("\x00", "⟨NUL⟩"),
         ("", ""),
     ],
 )
@@ -73,20 +73,21 @@ def test_no_text_brings_a_control_or_a_line_break_to_the_screen(text, width):
         ("ls  -la", ["ls  -la"]),
         ("a b c d e f", ["a b c d e", " f"]),
         ("\t\tif  x:", ["        if", "  x:"]),
-        ("a\tb", ["a\\tb"]),
-        ("rm x ", ["rm x\\x20"]),
-        ("   ", ["  \\x20"]),
-        ("\t", ["\\t"]),
-        ("a\r\x0b\x85\u2028b", ["a\\r\\x0b\\x8", "5\\u2028b"]),
-        ("rm\u3000\xa0x", ["rm\\u3000\\x", "a0x"]),
-        ("\x1b[31m\x00", ["\\x1b[31m\\x", "00"]),
-        ("\U0001f468\u200d\U0001f469", ["\U0001f468\\u200d\U0001f469"]),
-        ("\ud83d\ude00 \ud83d", ["\U0001f600 \\ud83d"]),
+        ("a\tb", ["a⟨TAB⟩b"]),
+        ("rm x ", ["rm x⟨SPACE", "⟩"]),
+        ("   ", ["  ⟨SPACE⟩"]),
+        ("\t", ["⟨TAB⟩"]),
+        ("a\r\x0b\x85\u2028b", ["a⟨CR⟩⟨U+00", "0B⟩⟨U+0085", "⟩⟨U+2028⟩b"]),
+        ("rm\u3000\xa0x", ["rm⟨U+3000⟩", "⟨U+00A0⟩x"]),
+        ("\x1b[31m\x00", ["⟨ESC⟩[31m⟨", "NUL⟩"]),
+        ("\\x1b[31m\\0", ["\\x1b[31m\\0"]),
+        ("\U0001f468\u200d\U0001f469", ["\U0001f468⟨U+200D⟩", "\U0001f469"]),
+        ("\ud83d\ude00 \ud83d", ["\U0001f600 ⟨U+D83D", "⟩"]),
         ("検索検索検索", ["検索検索検", "索"]),
-        ("\u0301x", ["\\u0301x"]),
+        ("\u0301x", ["⟨U+0301⟩x"]),
         ("e\u0301", ["e\u0301"]),
-        ("e" + "\u0301" * 10, ["e" + "\u0301" * 8 + "\\u0301\\u0", "301"]),
-        (" \u0301", [" \\u0301"]),
+        ("e" + "\u0301" * 10, ["e" + "\u0301" * 8 + "⟨U+0301⟩⟨", "U+0301⟩"]),
+        (" \u0301", [" ⟨U+0301⟩"]),
     ],
 )
 def test_every_character_of_a_line_can_be_seen(line, pieces):
@@ -101,7 +102,7 @@ def is_whole(line: str, drawn: str) -> bool:
     line = line.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     at = 0
     for character in line:
-        for form in (character, spelled(character), "\\x20" if character == " " else "    "):
+        for form in (character, spelled(character), spelled(" ") if character == " " else "    "):
             if drawn.startswith(form, at) and (form != "    " or character == "\t"):
                 at += len(form)
                 break
@@ -120,6 +121,21 @@ def test_a_line_that_is_folded_is_whole_and_moves_nothing(line, width):
     assert not any(first <= ord(char) <= last for char in drawn for first, last in UNSEEN_RANGES)
     assert not any(char.isspace() and char != " " for char in drawn)
     assert not any(0xD800 <= ord(char) <= 0xDFFF for char in drawn)
+
+
+@given(st.lists(ODD | st.text(alphabet="\\x1b \x1b0"), min_size=2, max_size=2, unique=True))
+def test_two_lines_that_differ_are_drawn_as_two(lines):
+    one, other = (line.replace("\t", "") for line in lines)  # tabs at the beginning are columns
+    whole = [line.encode("utf-16-le", "surrogatepass") for line in (one, other)]
+    assume(whole[0] != whole[1])
+    assert whole_pieces(one, width=10_000) != whole_pieces(other, width=10_000)
+
+
+@given(st.text() | ODD)
+def test_what_is_safe_stays_as_it_is(line):
+    safe = whole_line(line, width=10_000)
+    assert whole_line(safe, width=10_000) == safe
+    assert literal(safe, width=10_000) == safe
 
 
 @given(ODD, st.integers(200, 400))

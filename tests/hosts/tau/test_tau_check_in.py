@@ -250,14 +250,14 @@ async def test_nothing_in_a_question_can_be_clicked_or_hurts_the_screen(desk: De
         await asked(pilot, app)
         shown = screen(app)
         assert "[@click=app.quit]here[/] [bold]x[/bold]" in shown
-        assert "\\x1b]0;pwned\\x07\\x1b[2J" in shown
+        assert "⟨ESC⟩]0;pwned⟨BEL⟩⟨ESC⟩[2J" in shown
         assert "\x1b" not in shown
         assert "\u202e" not in shown
         assert not [action for action in actions(app) if "quit" in str(action)]
         await pilot.press("escape")
         await settle(pilot, app)
         assert (app.title, app.is_running) == (title, True)
-    assert "pwned" not in capsys.readouterr().out.replace("\\x1b]0;pwned", "")
+    assert "pwned" not in capsys.readouterr().out.replace("⟨ESC⟩]0;pwned", "")
 
 
 async def test_half_a_secret_at_the_end_of_a_line_is_kept_out_of_the_ledger_too(desk: Desk):

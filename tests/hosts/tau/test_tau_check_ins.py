@@ -107,7 +107,7 @@ async def test_the_person_can_look_at_what_was_asked_and_decided(desk: Desk):
         assert lines[at : at + 5] == [
             "touch mark",
             "tier exec · approved by a person",
-            "touch other # \\x1b]0;owned\\x07 [@click=app.quit]here[/]",
+            "touch other # ⟨ESC⟩]0;owned⟨BEL⟩ [@click=app.quit]here[/]",
             "true",
             'tier exec · denied by a person: "Not on a [bold]Friday"',
         ]
@@ -143,6 +143,6 @@ async def test_spaces_stay_in_what_was_decided_and_in_the_row_of_a_call(desk: De
     async for _ in session.prompt("go"):
         pass
     lines = session.handle_command("/intent checkins").message.splitlines()
-    assert lines == ["touch  'a  b'\\x20", "  tier exec · nobody to ask"]
-    assert call_row("bash", run) == "→ Make a mark\n  $ touch  'a  b'\\x20"
-    assert call_row("read", {"path": "a  b\t"}) == "→ read a  b\\t"
+    assert lines == ["touch  'a  b'⟨SPACE⟩", "  tier exec · nobody to ask"]
+    assert call_row("bash", run) == "→ Make a mark\n  $ touch  'a  b'⟨SPACE⟩"
+    assert call_row("read", {"path": "a  b\t"}) == "→ read a  b⟨TAB⟩"
