@@ -130,7 +130,7 @@ class Settings:
     tools: tuple[ToolRule, ...] = ()
     floors: tuple[ToolRule, ...] = ()
     off: bool = False
-    _known: dict[tuple[str, str | None, bool, Profile], ToolSettings] = field(
+    _known: dict[tuple[str, str | None, bool, Profile, bool], ToolSettings] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
@@ -153,24 +153,33 @@ class Settings:
         )
 
     def for_tool(
-        self, tool_name: str, *, tool_source: str | None = None, watched: bool, profile: Profile = "lean"
+        self,
+        tool_name: str,
+        *,
+        tool_source: str | None = None,
+        watched: bool,
+        profile: Profile = "lean",
+        is_shadow: bool = False,
     ) -> ToolSettings:
         """Return what holds for a tool; cheap enough to ask for each call.
 
         `tool_source` is the server or extension that supplied the tool (None: the host itself), `watched` whether
-        a person follows the session, `profile` the host's default.
+        a person follows the session, `profile` the host's default. `is_shadow` says that the tool has the name of one
+        of the host's own, and is asked for its intent as that one is.
         """
-        key = (tool_name, tool_source, watched, profile)
+        key = (tool_name, tool_source, watched, profile, is_shadow)
         known = self._known.get(key)
         if known is None:
             if len(self._known) >= _CACHED_TOOLS:
                 self._known.clear()
-            known = self._known[key] = self._resolve(tool_name, tool_source, watched, profile)
+            known = self._known[key] = self._resolve(*key)
         return known
 
-    def _resolve(self, tool_name: str, tool_source: str | None, watched: bool, profile: Profile) -> ToolSettings:
+    def _resolve(
+        self, tool_name: str, tool_source: str | None, watched: bool, profile: Profile, is_shadow: bool
+    ) -> ToolSettings:
         names = tool_names(tool_name, tool_source)
-        policy = self.policy or _host_default(tool_source, watched)
+        policy = self.policy or _host_default(None if is_shadow else tool_source, watched)
         profile = self.profile or profile
         budget, redact_args = self.budget, self.redact_args
         tier, reason, override, check_in = own_tier(tool_name, tool_source), None, False, self.check_in

@@ -42,6 +42,7 @@ class Shadow(NamedTuple):
 
     `parameters` is the schema of the tool it stands over; `policy` and `profile` are those the model's schema was
     made with; `injected` tells whether it holds our fields; `source` names the extension that supplied the tool.
+    `only_gated` says that the tool is another extension's, of which nothing is followed unless something holds it.
     """
 
     parameters: Mapping[str, Any]
@@ -49,6 +50,7 @@ class Shadow(NamedTuple):
     profile: Profile
     injected: bool
     source: str | None = None
+    only_gated: bool = False
 
 
 class TauExtension:
@@ -189,7 +191,21 @@ class TauExtension:
 
     def settings_of(self, tool_name: str) -> ToolSettings:
         """Return what is set for a tool, before what the person chose for the session."""
-        return self.settings.for_tool(tool_name, watched=self.is_watched, profile=PROFILE)
+        shadow = self.shadows.get(tool_name)
+        return self.settings.for_tool(
+            tool_name,
+            tool_source=None if shadow is None else shadow.source,
+            watched=self.is_watched,
+            profile=PROFILE,
+            is_shadow=tool_name in ROWS,
+        )
+
+    def follows(self, tool_name: str) -> bool:
+        """Whether calls of a tool are read and recorded."""
+        shadow = self.shadows.get(tool_name)
+        return shadow is not None and (
+            not shadow.only_gated or self.is_gated or self.settings_of(tool_name).bounds_results
+        )
 
     def policy_of(self, tool_name: str, session: TauSession, chosen: ToolSettings | None = None) -> Policy:
         """Return the policy in force: what the person chose for this session, else the settings.

@@ -38,7 +38,7 @@ def follow(extension: TauExtension) -> None:
                         None if written is None else written.take(position, call.name),
                     )
                     for position, call in enumerate(message.tool_calls)
-                    if call.name in extension.shadows
+                    if extension.follows(call.name)
                 ],
             )
             if written is not None:
@@ -50,7 +50,7 @@ def follow(extension: TauExtension) -> None:
             await _settle(session, session.take_answered(message.tool_call_id), message)
 
     async def tool_execution_end(event: Any, context: Any) -> None:
-        if event.tool_name in extension.shadows:
+        if extension.follows(event.tool_name):
             session = extension.session()
             await _settle(session, session.take_ended(event.tool_call_id), event.result)
 

@@ -58,8 +58,7 @@ class Shadowing:
         for tool in composed:
             taken = registered.get(tool.name)
             if tool.name not in ROWS:
-                source = sources.get(tool.name)
-                tools.append(self._only_gated(tool, taken, source) if self._extension.is_gated else tool)
+                tools.append(self._only_gated(tool, taken, sources.get(tool.name)))
                 continue
             if taken is not None and isinstance(taken.execute_fn, InnerLayer):
                 if tool.name in own:  # else the host has no such tool, and must not get one from us
@@ -70,16 +69,17 @@ class Shadowing:
         return tools
 
     def _only_gated(self, composed: AgentTool, taken: AgentTool | None, source: str | None) -> AgentTool:
-        """Return a tool that states no intent and is what it was, but for the gates before it."""
+        """Return a tool that states no intent and is what it was, but for the gates around it while there are any."""
         # Nothing of a call is ours: fields of these names are the tool's own.
         known: Any = composed.parameters.get("properties")
         properties = {INTENT: {}, RATIONALE: {}, **(known if isinstance(known, Mapping) else {})}
         parameters: dict[str, Any] = {**composed.parameters, "properties": properties}
         self._extension.shadows[composed.name] = Shadow(
-            parameters=parameters, policy="omit", profile=PROFILE, injected=False, source=source
+            parameters=parameters, policy="omit", profile=PROFILE, injected=False, source=source, only_gated=True
         )
         below, holds = self._below(composed, taken)
-        return replace(composed, execute_fn=OuterLayer(self._extension, composed.name, below, holds=holds))
+        outer = OuterLayer(self._extension, composed.name, below, holds=holds)
+        return replace(composed, execute_fn=GatedLayer(self._extension, composed, outer))
 
     def _below(self, composed: AgentTool, taken: AgentTool | None) -> tuple[AgentTool, bool]:
         """Return another extension's tool with a layer of ours below the hooks, and whether that cannot be."""
@@ -108,7 +108,9 @@ def shadow(
     With `holds` no layer of ours lies below it, so calls are held up here, before the hooks of other extensions.
     """
     texts, name = extension.texts, base.name
-    chosen = extension.loaded.settings.for_tool(name, watched=True, profile=PROFILE)
+    chosen = extension.loaded.settings.for_tool(
+        name, tool_source=source, watched=True, profile=PROFILE, is_shadow=True
+    )
     replaced = replaced_fields(name)
     injected = chosen.policy not in NOT_ASKED
     parameters: Mapping[str, Any] = base.parameters
@@ -267,6 +269,25 @@ class InnerLayer:
             finally:
                 if before is not None and journal is not None:
                     running.files = before.changes(journal.digester)
+
+
+class GatedLayer:
+    """Another extension's tool, which states no intent: run as it is, unless something holds it when it is called."""
+
+    def __init__(self, extension: TauExtension, composed: AgentTool, outer: OuterLayer) -> None:
+        self._extension = extension
+        self._composed = composed
+        self._outer = outer
+
+    async def __call__(
+        self,
+        tool_call_id: str,
+        arguments: Mapping[str, Any],
+        signal: ToolCancellationToken | None = None,
+        on_update: ToolUpdateCallback | None = None,
+    ) -> AgentToolResult:
+        run = self._outer if self._extension.follows(self._composed.name) else self._composed.execute_fn
+        return await run(tool_call_id, arguments, signal, on_update)
 
 
 class ForeignLayer:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
-from tau_desk import Desk, calls
+from tau_desk import Desk, calls, says
+
+import pi_intent
 
 DEPLOY = """
 from pathlib import Path
@@ -20,6 +24,13 @@ def setup(tau):
                                 execute_fn=deploy))
 """
 CALL = ("deploy", {"command": "rm -rf ~"})
+
+
+def configure(desk: Desk, monkeypatch: pytest.MonkeyPatch, settings: str) -> None:
+    folder = desk.root / "config" / "pi-intent"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(settings)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder.parent))
 
 
 @pytest.mark.parametrize(
@@ -52,3 +63,57 @@ async def test_without_a_gate_it_is_left_alone(desk: Desk):
     (end,) = await desk.run(calls(CALL))
     assert end.result.text == "deployed None"
     assert desk.statuses == []
+
+
+BIG = DEPLOY.replace('"deployed " + str(arguments.get("intent"))', '"p4yl0ad " * 50_000')
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        "result_limit = 2048",
+        "[tools.deploy]\nresult_limit = 2048",
+        '[tools."another/deploy"]\nresult_limit = 2048',
+    ],
+)
+async def test_a_limit_on_results_holds_for_it_without_any_other_gate(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, settings: str
+):
+    configure(desk, monkeypatch, settings)
+    desk.extension("another", BIG)
+    (end,) = await desk.run(calls(("deploy", {})))
+    assert "withheld" in end.result.text
+    assert "p4yl0ad" not in end.result.text
+    assert desk.statuses == [("deploy", "ok")]
+
+
+@pytest.mark.parametrize("pattern", ["deploy", "another/deploy", "another/*"])
+async def test_it_can_be_named_by_its_extension(desk: Desk, monkeypatch: pytest.MonkeyPatch, pattern: str):
+    configure(desk, monkeypatch, f'[tools."{pattern}"]\noverride = true')
+    desk.extension("another", DEPLOY)
+    (end,) = await desk.run(calls(CALL))
+    assert "needs a person's approval" in end.result.text
+    assert not (desk.project / "deployed").exists()
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        lambda: pi_intent.ask_when(lambda arguments, situation: True, tools="deploy"),
+        lambda: pi_intent.declare_tier("deploy", pi_intent.Tiered("exec", override=True)),
+    ],
+    ids=["ask_when", "declare_tier"],
+)
+async def test_what_is_declared_after_the_session_was_made_holds_it_too(
+    desk: Desk, declare: Callable[[], Callable[[], None]]
+):
+    desk.extension("another", DEPLOY)
+    session = await desk.session([calls(CALL), says("done")])
+    stop = declare()
+    try:
+        results = [event.result async for event in session.prompt("go") if event.type == "tool_execution_end"]
+    finally:
+        stop()
+    assert "needs a person's approval" in results[0].text
+    assert not (desk.project / "deployed").exists()
+    assert desk.statuses == [("deploy", "denied")]
