@@ -57,7 +57,7 @@ class Settlement(NamedTuple):
 
 DecidedBy = Literal["person", "application", "grant", "permission", "nobody", "length", "failure", "cancelled"]
 """`person`: was asked · `application`: the program around the agent answered, and who stands behind that is not
-known · `grant`: a person approved this exact call before, for the session · `permission`: a setting or a checker
+known · `grant`: this exact call was approved before, for the session · `permission`: a setting or a checker
 governs what the tool touches · `nobody`: nobody could be asked · `failure`: asking failed · `cancelled`: the call
 ended while somebody was asked."""
 

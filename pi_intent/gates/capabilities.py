@@ -56,7 +56,7 @@ async def check(touched: Iterable[str], governed: Sequence[Governed], situation:
             if permit.ruling == "deny":
                 raise NotPermitted(capability, permit.reason or "it is denied")
             if permit.ruling == "ask":
-                reasons.append(Reason(f"touches {capability}", permit.reason or ""))
+                reasons.append(Reason(f"touches {capability}", permit.reason or "", is_said=True))
     return tuple(reasons)
 
 

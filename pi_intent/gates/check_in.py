@@ -146,7 +146,8 @@ class CheckIn:
         tiered = raised(tier_of(declared, situation.tool_name, situation.tool_source, given), gated.floor)
         found = []
         if is_asked(gated.ask, tiered):
-            found.append(Reason(f"tier {tiered.tier}", tiered.reason or ""))
+            # A function of the arguments may say a piece of them.
+            found.append(Reason(f"tier {tiered.tier}", tiered.reason or "", is_said=not callable(declared)))
         start = opened.start
         found += reasons_to_ask(
             gated.rules,

@@ -86,10 +86,14 @@ class Declarations:
                 try:
                     answer = asked.predicate(deepcopy(arguments), situation)
                 except Exception as error:  # somebody else's: it fails toward asking
-                    found.append(Reason(asked.reason, f"it could not be worked out ({type(error).__name__})"))
+                    found.append(
+                        Reason(asked.reason, f"it could not be worked out ({type(error).__name__})", is_said=True)
+                    )
                     continue
                 if answer is not False:
-                    found.append(Reason(asked.reason, "" if answer is True else "it gave no plain answer"))
+                    found.append(
+                        Reason(asked.reason, "" if answer is True else "it gave no plain answer", is_said=True)
+                    )
         return tuple(found)
 
 

@@ -44,11 +44,18 @@ class _Pieces:
         safe = self._redact(piece)
         return LEFT_OUT if self._hides and not any(safe in text for text in self._safe) else safe
 
+    def kept_reason(self, reason: Reason) -> Reason:
+        """Return a reason without secrets."""
+        if not reason.text:
+            return reason
+        return reason._replace(text=self._redact(reason.text) if reason.is_said else self.kept(reason.text))
+
 
 def kept_reasons(reasons: Iterable[Reason], arguments: JSONObject, redact: Redact) -> tuple[str, ...]:
     """Return reasons as they may be kept, each as the rule and the piece of the call that it found."""
     pieces = _Pieces(arguments, redact)
-    return tuple(f"{rule}: {pieces.kept(piece)}" if piece else rule for rule, piece in reasons)
+    kept = (pieces.kept_reason(reason) for reason in reasons)
+    return tuple(f"{reason.rule}: {reason.text}" if reason.text else reason.rule for reason in kept)
 
 
 def kept_question(question: Question, arguments: JSONObject, redact: Redact) -> Question:
@@ -69,7 +76,7 @@ def kept_question(question: Question, arguments: JSONObject, redact: Redact) -> 
     return question._replace(
         situation=question.situation._replace(cwd=redact(question.situation.cwd)),
         arguments=arguments,
-        reasons=tuple(Reason(rule, piece and pieces.kept(piece)) for rule, piece in question.reasons),
+        reasons=tuple(map(pieces.kept_reason, question.reasons)),
         before=None,
         misfit=_redacted(question.misfit, redact),
         intent=_redacted(question.intent, redact),

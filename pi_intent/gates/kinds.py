@@ -41,10 +41,14 @@ LOOK_AT_COMMANDS = frozenset({"dangers", "unclear", "outside", *DANGER_KINDS})
 
 
 class Reason(NamedTuple):
-    """Why somebody is asked: the rule, and the literal piece of the call that it found ('' for the whole call)."""
+    """Why somebody is asked: the rule, and the literal piece of the call that it found ('' for the whole call).
+
+    With `is_said` the text is no piece of the call: whoever set the rule says it.
+    """
 
     rule: str
     text: str = ""
+    is_said: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -46,7 +46,7 @@ def reasons_to_ask(
         try:
             reasons = list(_found(rule, arguments, situation, around, stated, notes))
         except Exception as error:  # fails toward asking, whatever it is
-            reasons = [Reason(rule_name(rule), f"it could not be worked out ({type(error).__name__})")]
+            reasons = [Reason(rule_name(rule), f"it could not be worked out ({type(error).__name__})", is_said=True)]
         found.update(dict.fromkeys(reasons))
         if len(found) >= _MOST_FOUND:
             break
@@ -164,7 +164,7 @@ def _found(
     if rule in LOOK_AT_COMMANDS:
         yield from _in_commands(rule, arguments, situation)
     if rule not in RULE_WORDS:
-        yield Reason(rule, "there is no such rule")
+        yield Reason(rule, "there is no such rule", is_said=True)
 
 
 def _only_reads(situation: Situation) -> bool:

@@ -56,7 +56,7 @@ def answer_words(approved: bool | None, by: str | None, scope: str | None = None
                 how = {"once": " once", "session": " for the session"}.get(scope or "", "")
                 return f"approved{how} by {_WHO[by]}"
             case "grant":
-                return "approved: a person approved this exact call before"
+                return "approved: this exact call was approved before"
             case "permission":
                 return "approved: what it touches is permitted"
             case _:

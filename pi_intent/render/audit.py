@@ -34,6 +34,7 @@ LISTED: tuple[Tier, ...] = ("exec", "write")
 
 _FIGURES = 4 + 7 + 10 + 8 + 9  # columns of a row with four numbers, without its name
 _NAME, _LEAST_NAME = 26, 8  # columns of a rule or a tool
+_ROW = 44 + 7  # columns of a row of the summary
 _REASONS = 32
 
 
@@ -71,16 +72,25 @@ def _span(numbers: Numbers, moments: Moments) -> Iterator[Line]:
 
 
 def _summary(numbers: Numbers, width: int) -> Iterator[Line]:
-    name_width = max(_LEAST_NAME, min(_NAME, width - _FIGURES))
+    is_narrow = width < max(_ROW, _FIGURES + _LEAST_NAME)
+    name_width = min(_NAME, width - _FIGURES)
     yield from _title("Summary")
     for row in rows(numbers):
         indent = "    " if row.part else "  "
-        yield _line(f"{indent}{row.what.ljust(44 - len(indent))}{row.calls:7,}", "" if row.part else "bold")
+        text = f"{row.calls:,} {row.what}" if is_narrow else f"{row.what.ljust(44 - len(indent))}{row.calls:7,}"
+        yield _line(indent + text, "" if row.part else "bold")
     if decided := deciders(numbers):
         yield _line(f"  Decided by: {', '.join(f'{printable(by, width=60)} ({count:,})' for by, count in decided)}")
     if said := times(numbers):
         yield _line(f"  {said}")
     for what, table in tables(numbers):
+        if is_narrow:
+            yield _line(f"  By {what}", "dim")
+            for name, each in table.items():
+                counts = (("asked", each.asked), ("approved", each.approved), ("denied", each.denied))
+                figures = ", ".join(f"{word} {count:,}" for word, count in (*counts, ("waiting", each.waiting)) if count)
+                yield _line(f"    {printable(name, width=UNCUT)}: {figures}")
+            continue
         yield _line(f"  {f'By {what}'.ljust(name_width)}    asked  approved  denied  waiting", "dim")
         for name, each in table.items():
             figures = f"{each.asked:7,}{each.approved:10,}{each.denied:8,}{each.waiting:9,}"
@@ -103,6 +113,10 @@ def _asked(call: Told, moments: Moments) -> Iterator[Line]:
     elif call.came:
         yield _line(f"what came of it: {call.came}", lead="")
     yield _said(call)
+    if call.rationale:
+        yield _line(f'and points at: "{printable(call.rationale, width=INTENT_WIDTH)}"', "italic", lead="")
+    for title, text in call.basis:
+        yield _line(f"{title[0].lower()}{title[1:]} {literal(text, width=UNCUT)}", lead="")
 
 
 def _unasked(call: Told, moments: Moments) -> Iterator[Line]:

@@ -92,6 +92,10 @@ def _asked(call: Told) -> Iterator[str]:
     digest = f", call digest {_code(call.digest)}" if call.digest else ""
     yield f"  - call {_code(call.call.id)}{digest}"
     yield f"  - {_said(call)}"
+    if points := _text(printable(call.rationale or "", width=INTENT_WIDTH)):
+        yield f"  - and points at: “{points}”"
+    for title, text in call.basis:
+        yield f"  - {title[0].lower()}{title[1:]} {_text(text)}"
 
 
 def _unasked(call: Told) -> Iterator[str]:

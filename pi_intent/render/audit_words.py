@@ -14,6 +14,7 @@ from pi_intent.ledger.entries import CallEntry
 from pi_intent.ledger.verify import LIMITS
 from pi_intent.past import LastWord, last_word, questions, took
 from pi_intent.render.asked import answer_text, decision_text
+from pi_intent.render.basis import basis
 from pi_intent.render.moments import Moments, duration
 from pi_intent.render.timeline import ending
 from pi_intent.stats import Answers
@@ -62,7 +63,8 @@ class Told(NamedTuple):
 
     `tool` is who acts with what, `action` the literal words of the call, `ran_as` those that really ran where they
     are others. `reasons` are rules, each with the piece of the call that it found. `came` is what came of it, None
-    where that goes without saying; `surprises` says that it ran although it was denied. `intent` is the model's.
+    where that goes without saying; `surprises` says that it ran although it was denied. `intent` and `rationale` are
+    the model's; `basis` is what else a person was shown, each with its title.
     """
 
     call: LedgerCall
@@ -77,6 +79,8 @@ class Told(NamedTuple):
     came: str | None
     surprises: bool
     intent: str | None
+    rationale: str | None
+    basis: tuple[tuple[str, str], ...]
 
 
 def span(numbers: Numbers) -> str:
@@ -141,6 +145,8 @@ def told(call: LedgerCall, moments: Moments) -> Told:
         came=ending(call, UNCUT).plain if is_told else None,
         surprises=word in ("denied", "waiting") and ran,
         intent=begun.intent if begun is not None and begun.intent_source == "model" else None,
+        rationale=None if begun is None else begun.rationale,
+        basis=() if last is None else basis(last.shown),
     )
 
 

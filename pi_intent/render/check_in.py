@@ -18,6 +18,7 @@ from pi_intent.gates.question import Question
 from pi_intent.hunks import changes
 from pi_intent.labels.literal import at_words, whole_line, whole_pieces
 from pi_intent.labels.printable import printable
+from pi_intent.render.basis import DOUBTS, NAMED, READ
 from pi_intent.types import JSONObject, JSONValue
 
 MARKS = ("$ ", "= ", "- ", "+ ", "  ", "> ", "| ")
@@ -189,9 +190,9 @@ def _pack(question: Question, width: int) -> Iterator[str]:
     asked = {reason.text for reason in question.reasons}  # what stands there already
     does = [f"{what}: {piece}" for what, piece in evidence.does if piece not in asked]
     yield from _part("What it would do:" if len(does) == len(evidence.does) else "It would also:", does, width)
-    yield from _part("Read before:", [f"{path}: {seen}" for path, seen in evidence.read], width)
-    yield from _part("The evidence it names:", [f"{place}: {found}" for place, found in evidence.pointers], width)
-    yield from _part("Doubts about its words:", evidence.notes, width)
+    yield from _part(READ, [f"{path}: {seen}" for path, seen in evidence.read], width)
+    yield from _part(NAMED, [f"{place}: {found}" for place, found in evidence.pointers], width)
+    yield from _part(DOUBTS, evidence.notes, width)
     led = [
         f"{call.tool} {call.target} ({call.status or 'running'})" + (f", for: {call.intent}" if call.intent else "")
         for call in evidence.led

@@ -95,7 +95,7 @@ def test_log_tells_it_in_one_line_under_the_action(told: None) -> None:
     because = "asked: tier exec, deletes (rm -rf build)"
     assert asked_lines() == [
         f"{because} · approved once by a person",
-        f"{because} · approved: a person approved this exact call before",
+        f"{because} · approved: this exact call was approved before",
         f'{because} · denied by a person: "Not on a Friday"',
         f"{because} · nobody to ask",
         f"{because} · waits for an answer",
@@ -236,7 +236,7 @@ def test_on_a_narrow_terminal_it_folds(told: None) -> None:
         plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
         assert 50 < max(map(len, plain.splitlines())) <= columns
         assert not re.search(r"\x1b\[3\d", text)  # NO_COLOR
-        assert "approved: a person approved this exact call before" in " ".join(plain.split())
+        assert "approved: this exact call was approved before" in " ".join(plain.split())
 
 
 def test_stats_counts_it(told: None) -> None:

@@ -28,6 +28,20 @@ DIGEST = "hmac:" + "0" * 32
 YES: dict[str, Any] = {"approved": True, "by": "person", "scope": "once"}
 NO: dict[str, Any] = {"approved": False, "by": "person"}
 ASKED: dict[str, Any] = {}
+SHOWN = "\n".join(
+    [
+        "Wants to run bash in /p",
+        "$ rm -rf build",
+        "Asked because of:",
+        "> deletes: rm -rf build",
+        "Read before:",
+        "> build/index.html: read two calls ago, and it has been ",
+        "| changed since",
+        "> src/pay.py: read",
+        "The evidence it names:",
+        "> retry.py:12: read, and it is there",
+    ]
+)
 HOSTILE = (
     "Look\x1b]0;owned\x07 <img src=x onerror=alert(1)> [click](javascript:alert(1)) ![p](http://h/p.png) @you #1\n"
     "# Approved\n\n- **denied** | `code` ``two`` :bug: https://h.example/ www.h.example \u202ethat <!-- $x$ ~~y~~"
@@ -82,7 +96,7 @@ def told(project: Path) -> None:
     )
     session.call("TEST", args={"command": "pytest -q"}, intent="Verify it", status="error", facts="exit 1")
     session.call("HUSH", args={"command": "deploy"}, redact_args=True)
-    session.call("ONCE", ASKED, YES | {"shown": "bash, in /p\n$ rm -rf build"}, facts="exit 0")
+    session.call("ONCE", ASKED, YES | {"shown": SHOWN}, facts="exit 0", rationale="retry.py:12")
     session.call("CHANGED", ASKED, YES, ran_args={"command": "rm -rf dist"})
     session.call("GRANT", {"approved": True, "by": "grant", "scope": "session"}, intent=None, intent_source="absent")
     session.call("NOTE", ASKED, NO | {"note": "Not on a Friday"}, status="denied")
@@ -137,7 +151,7 @@ def test_json_has_everything_and_each_call_in_one_place(told: None) -> None:
         "exec": ["TEST", "HUSH", "OPEN"],
         "write": ["FIX"],
     }
-    assert found["approved"][0]["decisions"][1]["shown"] == "bash, in /p\n$ rm -rf build"
+    assert found["approved"][0]["decisions"][1]["shown"] == SHOWN
     summary = found["summary"]
     answers = {"asked": 8, "approved": 4, "denied": 3, "waiting": 1}
     assert summary == {
@@ -315,6 +329,10 @@ def test_a_terminal_gets_it_folded_in_colours_and_through_the_pager(told: None) 
         assert "\x1b[32m" in text
         assert max(map(len, plain.splitlines())) <= columns
         assert re.search(r"deploy +1 +1 +0 +0", plain)
+    narrow = re.sub(r"\x1b\[[0-9;]*m|\r", "", on_a_terminal("audit", PAGER="cat", COLUMNS="40"))
+    assert max(map(len, narrow.splitlines())) <= 40
+    assert re.search(r"^ *ops/deploy: asked 1, approved 1$", narrow, re.MULTILINE)
+    assert re.search(r"^ +1 denied by something else", narrow, re.MULTILINE)
     assert not re.search(r"\x1b\[3\d", on_a_terminal("audit", PAGER="cat", NO_COLOR="1"))
     paged = on_a_terminal("audit", PAGER="sed s/^/paged:/")
     assert paged.count("paged:") > 24

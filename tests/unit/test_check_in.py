@@ -83,7 +83,7 @@ async def test_a_floor_raises_the_tier_that_an_author_declared(desk: GateDesk):
     person = Person(YES)
     await desk.call(dict(RM), gated=Gated(ask="exec"), person=person)
     await desk.call(dict(RM), gated=Gated(ask="exec", floor=Tiered("exec")), person=person)
-    assert [question.reasons for question in person.asked] == [(Reason("tier exec", "it only looks"),)]
+    assert [question.reasons for question in person.asked] == [(Reason("tier exec", "it only looks", is_said=True),)]
 
 
 @pytest.mark.parametrize(

@@ -115,3 +115,14 @@ def test_every_part_of_the_evidence_is_made_fit() -> None:
     assert secret in "\n".join(question_lines(question, width=200))
     fit = kept_question(question, {"command": "rm x"}, REDACTOR.text)
     assert secret[4:] not in repr(fit._replace(digest=""))
+
+
+def test_what_the_settings_say_stays_beside_a_secret() -> None:
+    arguments = {"command": f"curl -H 'Authorization: Bearer {ACCESS}' h"}
+    said = Reason("tier exec", "bash is dangerous", is_said=True)
+    assert kept_reasons([said, Reason("network", "bash is dangerous")], arguments, REDACTOR.text) == (
+        "tier exec: bash is dangerous",
+        f"network: {LEFT_OUT}",
+    )
+    [secret] = kept_reasons([Reason("tier exec", f"token={ACCESS}", is_said=True)], arguments, REDACTOR.text)
+    assert ACCESS not in secret

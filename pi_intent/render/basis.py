@@ -1,0 +1,24 @@
+"""Read back, from the lines that were on a screen, what a person could go by beside the action itself."""
+
+from __future__ import annotations
+
+READ = "Read before:"
+NAMED = "The evidence it names:"
+DOUBTS = "Doubts about its words:"
+_TITLES = (READ, NAMED, DOUBTS)
+
+
+def basis(shown: str | None) -> tuple[tuple[str, str], ...]:
+    """Return what stood under each of these titles, in one text each; () where nothing did, or nothing was shown."""
+    parts: dict[str, list[str]] = {}
+    items: list[str] | None = None
+    for line in (shown or "").splitlines():
+        if line in _TITLES:
+            items = parts.setdefault(line, [])
+        elif items is not None and line.startswith("> "):
+            items.append(line[2:])
+        elif items and line.startswith("| "):
+            items[-1] += line[2:]
+        else:
+            items = None
+    return tuple((title, "; ".join(items)) for title, items in parts.items() if items)
