@@ -26,6 +26,8 @@ class RecordedSession:
         self.journal: SessionJournal | None = None
         self._digester: Digester | None = None
         self._artifacts: ArtifactStore | None = None
+        self._outlives = False
+        """Whether what is stored stays when this object is closed."""
         self._given: Redactor | None = None
         """What knows the credentials that were given."""
         self._secrets: set[str] = set()
@@ -52,6 +54,10 @@ class RecordedSession:
 
             self._artifacts = ArtifactStore(self.journal.location.root, self.journal.path)
         return self._artifacts
+
+    def adopt(self, store: ArtifactStore) -> None:
+        """Keep what tools store with what was stored before; whoever hands it in closes it."""
+        self._artifacts, self._outlives = store, True
 
     def store(self, artifact: Artifact, tool_name: str) -> None:
         """Keep what a tool says is to be stored, for later calls of this session; say where that cannot be done."""
@@ -91,7 +97,7 @@ class RecordedSession:
 
     def give_back(self) -> None:
         """Close what tools stored, and the ledger."""
-        if self._artifacts is not None:
+        if self._artifacts is not None and not self._outlives:
             self._artifacts.close()
         if self.journal is not None:
             self.journal.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from datetime import tzinfo
 
 from pi_intent.gates.tiers import Tier
@@ -87,8 +88,7 @@ def _summary(numbers: Numbers, width: int) -> Iterator[Line]:
         if is_narrow:
             yield _line(f"  By {what}", "dim")
             for name, each in table.items():
-                counts = (("asked", each.asked), ("approved", each.approved), ("denied", each.denied))
-                figures = ", ".join(f"{word} {count:,}" for word, count in (*counts, ("waiting", each.waiting)) if count)
+                figures = ", ".join(f"{word} {count:,}" for word, count in asdict(each).items() if count)
                 yield _line(f"    {printable(name, width=UNCUT)}: {figures}")
             continue
         yield _line(f"  {f'By {what}'.ljust(name_width)}    asked  approved  denied  waiting", "dim")

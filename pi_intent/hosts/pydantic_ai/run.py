@@ -88,6 +88,7 @@ class IntentRun:
             withholds=self.withheld.__contains__,
             traced=settings.tracing,
         )
+        self._stores = settings.artifacts
         self.pipeline = self.runtime.pipeline
         self.labels = Labels(self.pipeline, self.asked, new_id)
 
@@ -116,8 +117,18 @@ class IntentRun:
         """Open the ledger, if there is to be one, and what makes spans. Never raises."""
         if self.options.ledger:
             await self.runtime.start()
+            self._adopt_artifacts()
         else:
             await self.runtime.start_tracing()
+
+    def _adopt_artifacts(self) -> None:
+        journal = self.runtime.journal
+        if self._stores and journal is not None and (segment := journal.path) is not None:
+            from pi_intent.hosts.pydantic_ai.sessions import STORES
+            from pi_intent.ledger.artifacts import ArtifactStore
+
+            session = self.options.session_id or self.conversation
+            self.runtime.adopt(STORES.of(session, lambda: ArtifactStore(journal.location.root, segment)))
 
     async def read(
         self, ctx: RunContext[Any], make: Callable[[str, int], CallRequest]

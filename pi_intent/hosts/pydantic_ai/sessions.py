@@ -1,14 +1,16 @@
-"""What the gates of a conversation remember from run to run, and whose turn it is to be asked."""
+"""What a conversation keeps from run to run: what its gates remember, who is asked next, what tools stored."""
 
 from __future__ import annotations
 
 import asyncio
+import atexit
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from pi_intent.gates.memory import Memory
+from pi_intent.ledger.artifacts import ArtifactStore
 from pi_intent.past import PastCall
 
 MOST_SESSIONS = 128
@@ -56,3 +58,28 @@ class Sessions:
 
 
 SESSIONS = Sessions()
+
+
+class Stores:
+    """What the tools of this process's sessions have stored; what was used longest ago goes first."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, ArtifactStore] = OrderedDict()
+
+    def of(self, session_id: str, make: Callable[[], ArtifactStore]) -> ArtifactStore:
+        """Return what a session has stored."""
+        if session_id not in self._known:
+            self._known[session_id] = make()
+        self._known.move_to_end(session_id)
+        if len(self._known) > MOST_SESSIONS:
+            self._known.popitem(last=False)[1].close()
+        return self._known[session_id]
+
+    def close(self) -> None:
+        """Remove everything."""
+        while self._known:
+            self._known.popitem()[1].close()
+
+
+STORES = Stores()
+atexit.register(STORES.close)

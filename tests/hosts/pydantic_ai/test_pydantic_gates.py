@@ -17,6 +17,7 @@ import pi_intent
 from pi_intent import CredentialError, artifact_reference, credential
 from pi_intent.hosts.pydantic_ai import Intents, IntentToolset
 from pi_intent.hosts.pydantic_ai.held import WAITING
+from pi_intent.hosts.pydantic_ai.sessions import STORES
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.location import find_ledger
 
@@ -70,8 +71,8 @@ class Told:
         name, arguments = self._calls.pop(0)
         return ModelResponse(parts=[ToolCallPart(name, {"intent": f"Try {name}", **arguments})])
 
-    def run(self) -> None:
-        agent = Agent(FunctionModel(self.model), capabilities=[Intents()])
+    def run(self, session: str | None = None) -> None:
+        agent = Agent(FunctionModel(self.model), capabilities=[Intents(session_id=session)])
 
         @agent.tool_plain
         def fetch(what: str) -> Any:
@@ -168,6 +169,18 @@ def test_an_argument_can_refer_to_what_was_stored(tmp_path: Path):
     assert told.kept == [PAGE]
     assert f"it is no whole reference. Those that can be named here: {reference}" in told.results[2]
     assert told.statuses == ["ok", "ok", "denied"]
+
+
+def test_what_one_run_has_stored_can_be_named_in_the_next_of_its_session(tmp_path: Path):
+    Told(("fetch", {"what": "page"})).run("s-1")
+    again, another = (Told(("keep", {"page": artifact_reference("page", PAGE)})) for _ in range(2))
+    again.run("s-1")
+    another.run("s-2")
+    assert (again.kept, another.kept) == ([PAGE], [])
+    assert "Those that can be named here: none" in another.results[0]
+    assert len(list(tmp_path.rglob("artifacts/*/page.*"))) == 1
+    STORES.close()  # as when the process ends
+    assert list(tmp_path.rglob("artifacts/*")) == []
 
 
 def test_what_is_not_permitted_does_not_run(tmp_path: Path):
