@@ -11,7 +11,6 @@ import anyio.to_thread
 from pydantic_ai import RunContext, ToolDenied
 from pydantic_ai.exceptions import ApprovalRequired, SkipToolExecution, ToolFailed
 from pydantic_ai.messages import ModelMessage
-from pydantic_core import to_jsonable_python
 
 from pi_intent.contract.read_call import read_call
 from pi_intent.errors import CallDenied, IntentRejected, LedgerError
@@ -22,6 +21,7 @@ from pi_intent.gates.question import Answer, Asker, Question, Scope
 from pi_intent.gating import Admitted, Gates, fetch_in_thread
 from pi_intent.hosts.pydantic_ai.deferring import can_defer
 from pi_intent.hosts.pydantic_ai.earlier import earlier_calls, sent_in
+from pi_intent.hosts.pydantic_ai.given import given_to
 from pi_intent.hosts.pydantic_ai.held import METADATA, HeldCall
 from pi_intent.hosts.pydantic_ai.pack import pack
 from pi_intent.hosts.pydantic_ai.sessions import SESSIONS
@@ -57,7 +57,7 @@ class RunGates:
 
     def note(self, held: HeldCall, given: dict[str, Any]) -> None:
         """Note what a tool made of the arguments of a call, to see whether hooks change it."""
-        held.validated, held.admitted = repr(jsonable(given)), False
+        held.validated, held.admitted = given_to(given), False
 
     async def admit(
         self, ctx: RunContext[Any], reader: Reader, held: HeldCall, given: dict[str, Any]
@@ -67,13 +67,13 @@ class RunGates:
         Raises `SkipToolExecution` where it may not, `ApprovalRequired` where somebody must decide first, and
         `ToolFailed` where a strict ledger vetoes it.
         """
-        now = jsonable(given)
-        is_same = repr(now) == held.validated  # as text: True and 1 are equal
+        now = given_to(given)
+        is_same = held.validated is not None and now.likeness == held.validated.likeness
         if held.admitted and is_same:  # by a toolset of ours around this one
             return None
         literal, arrived = held.literal, self._arrived(ctx, reader, held)
         if not is_same:  # hooks have changed the arguments meanwhile
-            literal = now
+            literal = now.plain if held.validated is None else now.unlike(held.validated)
             held.ran_with(literal)
             arrived = arrived and arrived._replace(original=None)  # and not who answered
         asking = self._asking(ctx, reader)
@@ -85,7 +85,7 @@ class RunGates:
             # As `ToolDenied` it is what it is for pydantic-ai, too, and takes none of the tool's retries.
             raise SkipToolExecution(ToolDenied(str(denial))) from denial
         wanted = {name: admitted.arguments[name] for name, _ in reader.chosen.wants if name in admitted.arguments}
-        held.admitted, held.validated = True, repr({**now, **wanted})
+        held.admitted, held.validated = True, given_to({**given, **wanted}) if wanted else now
         if asking is not None and asking.approved:
             ctx.tool_call_approved = True  # what the tool would ask for itself has been asked
         if admitted.arguments is not literal:
@@ -251,15 +251,6 @@ class Asking(Asker):
             raise TypeError("an asker answers with an Answer")
         self.approved = answer.approved
         return answer
-
-
-def jsonable(given: dict[str, Any]) -> JSONObject:
-    """Return what a tool gets as plain JSON, as far as it can be said in it."""
-    try:
-        plain: JSONObject = to_jsonable_python(given, serialize_unknown=True, bytes_mode="base64")
-    except Exception:  # a value of an application's, which may fail in any way
-        return {name: f"<{type(value).__name__}>" for name, value in given.items()}
-    return plain
 
 
 def _handed(ctx: RunContext[Any]) -> Mapping[str, Any]:

@@ -14,6 +14,7 @@ from pi_intent.types import JSONObject
 
 if TYPE_CHECKING:
     from pi_intent.gates.later import Asked
+    from pi_intent.hosts.pydantic_ai.given import Given
     from pi_intent.hosts.pydantic_ai.reading import Reader
     from pi_intent.hosts.pydantic_ai.run import IntentRun
     from pi_intent.pipeline import OpenCall
@@ -35,7 +36,7 @@ class HeldCall:
     person's consent that the tool wants. `ran_args` are what the tool got, where that is not what the model sent.
 
     Of the gates: `reader` read the call last, with the arguments that are `literal`, and `validated` is what the tool
-    made of them, as text; `pending` is a question of ours that waits, and `said` what whoever answers it finds
+    made of them; `pending` is a question of ours that waits, and `said` what whoever answers it finds
     beside the call; `admitted` says that the gates have let it through.
     """
 
@@ -65,7 +66,7 @@ class HeldCall:
         self.ran_args: JSONObject | None = None
         self.reader: Reader | None = None
         self.literal: JSONObject = opened.call.arguments
-        self.validated: str | None = None
+        self.validated: Given | None = None
         self.pending: Asked | None = None
         self.said: JSONObject | None = None
         self.admitted = False

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field, SecretStr
 from pydantic_ai import (
     DeferredToolRequests,
     DeferredToolResults,
+    RunContext,
     ToolApproved,
 )
+from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_desk import Desk, Script
 from pydantic_gated import (
@@ -19,6 +25,9 @@ from pydantic_gated import (
     gated_agent,
     with_arguments,
 )
+
+from pi_intent import Answer, Question
+from pi_intent.gates.question import Asker
 
 SESSION = {"call-a": {"pi_intent": {"scope": "session"}}}
 
@@ -193,3 +202,52 @@ async def test_this_exact_call_again_in_the_session_is_not_asked_about(desk: Des
     ]
     elsewhere = await gated_agent(how, Script([again]), store.toolset).run("go")  # another conversation
     assert isinstance(elsewhere.output, DeferredToolRequests)
+
+
+class Hidden(BaseModel):
+    path: str = Field(exclude=True)
+
+
+class Rewrites(AbstractCapability[None]):
+    """Changes what a tool is given, after whoever was asked has answered."""
+
+    def __init__(self, path: Any) -> None:
+        self.path = path
+
+    async def before_tool_execute(self, ctx: RunContext[None], *, call: Any, tool_def: Any, args: Any) -> Any:
+        return {**args, "path": self.path}
+
+
+class Careful(Asker):
+    """Approves what it can see."""
+
+    async def ask(self, question: Question) -> Answer:
+        return Answer(question.arguments["path"] in ("/tmp/x", {"path": "/tmp/x"}, ["/tmp/x", "y", "z"]))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sent", "other", "same"),
+    [
+        (SecretStr, "/tmp/x", SecretStr("/etc"), SecretStr("/tmp/x")),
+        (Hidden, {"path": "/tmp/x"}, Hidden(path="/etc"), Hidden(path="/tmp/x")),
+        (set[str], ["/tmp/x", "y", "z"], {"/etc"}, {"z", "y", "/tmp/x"}),
+    ],
+    ids=["a secret", "a hidden field", "a set"],
+)
+async def test_what_json_does_not_show_is_asked_about_as_well(
+    desk: Desk, how: str, asked: None, kind: Any, sent: Any, other: Any, same: Any
+) -> None:
+    ran: list[Any] = []
+
+    def remove(path: Any) -> str:
+        ran.append(path)
+        return "removed"
+
+    remove.__annotations__["path"] = kind
+    call = ("remove", {**SENT, "path": sent}, "call-a")
+    for rewritten in (same, other):
+        script = Script([call], "done")
+        agent = gated_agent(how, script, FunctionToolset([remove]), Rewrites(rewritten), asker=Careful())
+        await agent.run("go")
+    assert ran == [same]
+    assert desk.statuses == [("remove", "ok"), ("remove", "denied")]
