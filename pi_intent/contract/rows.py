@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -55,6 +56,22 @@ def target_argument(tool_name: str, arguments: Mapping[str, JSONValue]) -> JSONV
     if row is not None:
         return arguments.get(row.target)
     return next((arguments[name] for name in _TARGETS if name in arguments), None)
+
+
+def action_text(tool_name: str, arguments: Mapping[str, JSONValue]) -> str:
+    """Return the literal words of what a call does, as far as a record keeps them: its target, else its arguments."""
+    match target_argument(tool_name, arguments):
+        case str(text):
+            return text
+        case {"bytes": int(size)}:
+            return f"(a text of {size} bytes)"
+        case _:
+            return json.dumps(arguments, ensure_ascii=False) if arguments else ""
+
+
+def full_name(tool_name: str, tool_source: str | None) -> str:
+    """Return a tool's name, with that of its server or extension before it where one supplied it."""
+    return tool_name if tool_source is None else f"{tool_source}/{tool_name}"
 
 
 def replaced_fields(tool_name: str) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, get_args
 
+from pi_intent.contract.rows import full_name
 from pi_intent.gates.tiers import TIERS, Tier, own_tier
 from pi_intent.ledger.calls import LedgerCall
 from pi_intent.ledger.index import Filter, Index, Outcome, Stretch
@@ -96,7 +97,7 @@ class Audit:
         span = self._index.span(self._wanted) or (None, None)
         asked = AskedSoFar()
         for call in self._index.past(self._asked):
-            asked.add(call, call.tool if call.tool_source is None else f"{call.tool_source}/{call.tool}")
+            asked.add(call, full_name(call.tool, call.tool_source))
         calls = sum(by_session.values())
         unasked = {tier: self._count(wanted) for tier, wanted in self._by_tier.items()}
         rejected, blocked = (

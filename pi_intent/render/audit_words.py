@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from pi_intent.contract.rows import target_argument
+from pi_intent.contract.rows import action_text, full_name
 from pi_intent.labels.printable import UNCUT
 from pi_intent.ledger.audit import NEVER_RAN, Numbers, Soundness
 from pi_intent.ledger.calls import LedgerCall
@@ -152,17 +151,11 @@ def told(call: LedgerCall, moments: Moments) -> Told:
 
 def act(begun: CallEntry, args: JSONObject) -> tuple[str, str]:
     """Return who acts with which tool, and the literal words of what it does, as far as the ledger keeps them."""
-    tool = begun.tool if begun.tool_source is None else f"{begun.tool_source}/{begun.tool}"
+    tool = full_name(begun.tool, begun.tool_source)
     who = tool if begun.agent == "main" else f"{begun.agent}: {tool}"
     if "redact_args" in begun.flags:
         return who, "(its arguments are withheld)"
-    match target_argument(begun.tool, args):
-        case str(text):
-            return who, text
-        case {"bytes": int(size)}:
-            return who, f"(a text of {size} bytes)"
-        case _:
-            return who, json.dumps(args) if args else ""
+    return who, action_text(begun.tool, args)
 
 
 def soundness_text(soundness: Soundness) -> list[str]:

@@ -8,7 +8,7 @@ from datetime import date, tzinfo
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
-from pi_intent.contract.rows import target_argument
+from pi_intent.contract.rows import action_text, full_name
 from pi_intent.labels.literal import at_words, literal
 from pi_intent.labels.printable import UNCUT, printable
 from pi_intent.ledger.calls import UNKNOWN, LedgerCall
@@ -182,18 +182,11 @@ def stated(call: CallEntry, label: int) -> tuple[tuple[str, str], ...]:
 
 
 def aim(call: CallEntry, args: JSONObject) -> str:
-    """Name the tool and what it was aimed at: a command or a path, as far as the ledger keeps it."""
-    tool = call.tool if call.tool_source is None else f"{call.tool_source}/{call.tool}"
+    """Name the tool and what it does: its command, path or arguments, as far as the ledger keeps them."""
     who = "" if call.agent == "main" else f"{call.agent}: "
-    mark = "$ " if call.tool == "bash" else ""
-    match target_argument(call.tool, args):
-        case str(text):
-            target = f"{mark}{text}"
-        case {"bytes": int(size)}:
-            target = f"{mark}(a text of {size} bytes)"
-        case _:
-            target = ""
-    return f"{_safe(f'{who}{tool}')} {literal(target, width=UNCUT)}".rstrip()
+    text = action_text(call.tool, args)
+    target = f"$ {text}" if text and call.tool == "bash" else text
+    return f"{_safe(who + full_name(call.tool, call.tool_source))} {literal(target, width=UNCUT)}".rstrip()
 
 
 def ending(call: LedgerCall, label: int) -> Line:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
-from pi_intent.contract.rows import target_argument
+from pi_intent.contract.rows import full_name, target_argument
 from pi_intent.notes import KINDS, Note, SessionNotes
 from pi_intent.past import PastCall
 from pi_intent.stats.asked import AskedSoFar
@@ -141,7 +141,7 @@ class _Fold:
         self.status[call.status or "open"] += 1
         self.recoveries.add(call)
         model = call.model or "unknown"
-        tool = call.tool if call.tool_source is None else f"{call.tool_source}/{call.tool}"
+        tool = full_name(call.tool, call.tool_source)
         rejected = call.status == "rejected"
         self.rejected.add(rejected)
         self.rejected_tools.add(tool, rejected)

@@ -463,6 +463,6 @@ def test_a_repository_has_its_ledger_beside_its_objects(project: Path) -> None:
     assert shown.stdout.decode("ascii").splitlines()[-4:] == [
         "Fri 2030-02-01",
         "00:02:18  Find other callers",
-        "XTYJ6G68  github/search",
+        'XTYJ6G68  github/search {"q": "retry"}',
         "          ? open: the process ended under it",
     ]

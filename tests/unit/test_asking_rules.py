@@ -317,7 +317,7 @@ async def test_a_predicate_without_a_plain_answer_asks(desk: GateDesk, answer: A
     desk.declared.ask_when(lambda arguments, situation: answer, "*", "mine")
     person = Person(YES)
     await desk.call({"command": "ls"}, person=person)
-    assert person.asked[0].reasons == (Reason("mine", "it gave no plain answer"),)
+    assert person.asked[0].reasons == (Reason("mine", "it gave no plain answer", is_said=True),)
 
 
 async def test_a_predicate_that_raises_asks_and_the_next_one_is_still_heard(desk: GateDesk):
@@ -326,7 +326,7 @@ async def test_a_predicate_that_raises_asks_and_the_next_one_is_still_heard(desk
     person = Person(YES)
     await desk.call({"command": "ls"}, person=person)
     assert person.asked[0].reasons == (
-        Reason("mine", "it could not be worked out (ZeroDivisionError)"),
+        Reason("mine", "it could not be worked out (ZeroDivisionError)", is_said=True),
         Reason("yours"),
     )
 

@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from pi_intent.cli.console import complain, shown_json
+from pi_intent.contract.rows import full_name
 from pi_intent.errors import EventError
 from pi_intent.events import GroupSummary, parse_event
 from pi_intent.labels.board import IN_BACKGROUND, CallLabel, LabelBoard
@@ -157,7 +158,7 @@ class LabelLines:
         who = "" if label.agent_id == "main" else f"{label.agent_id}: "
         aim = "" if label.target is None else literal(label.target, width=UNCUT)
         dollar = " $" if aim and label.tool_name == "bash" else ""
-        tool = label.tool_name if label.tool_source is None else f"{label.tool_source}/{label.tool_name}"
+        tool = full_name(label.tool_name, label.tool_source)
         target = Text(f"  {printable(f'{who}{tool}', width=UNCUT)}{dollar} {aim}".rstrip(), "dim")
         room = _LABEL
         if self._console.is_terminal:  # what a call does must not be crowded out by what it says of itself

@@ -6,7 +6,7 @@ import json
 from dataclasses import astuple
 from json.encoder import encode_basestring as _quoted
 
-from pi_intent.contract.rows import PATHS, target_argument
+from pi_intent.contract.rows import PATHS, action_text
 from pi_intent.labels.literal import literal
 from pi_intent.labels.printable import UNCUT, printable
 from pi_intent.ledger.entries import CallEntry, DoneEntry, SessionEntry
@@ -70,9 +70,8 @@ def session_row(entry: SessionEntry, place: tuple[int, int]) -> Row:
 
 def call_texts(entry: CallEntry) -> str:
     """Return what is searched of a call: three lines, as `log` shows them."""
-    target = target_argument(entry.tool, entry.args)
-    aim = _literal(target) if isinstance(target, str) else ""
-    return f"{_shown(entry.intent)}\n{_shown(entry.rationale)}\n{aim}\n"
+    action = _literal(action_text(entry.tool, entry.args))
+    return f"{_shown(entry.intent)}\n{_shown(entry.rationale)}\n{action}\n"
 
 
 def done_texts(entry: DoneEntry) -> str:
