@@ -90,10 +90,10 @@ class Declarations:
                         Reason(asked.reason, f"it could not be worked out ({type(error).__name__})", is_said=True)
                     )
                     continue
-                if answer is not False:
-                    found.append(
-                        Reason(asked.reason, "" if answer is True else "it gave no plain answer", is_said=True)
-                    )
+                if answer is True:
+                    found.append(Reason(asked.reason))
+                elif answer is not False:
+                    found.append(Reason(asked.reason, "it gave no plain answer", is_said=True))
         return tuple(found)
 
 
