@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DENY = "Deny"
 _ONCE = "Approve once"
-_SESSION = "Approve this exact call for the session"
+_SESSION = "Approve this call for the session"
 _NOTE = "Deny, and tell the agent why"
 _MORE = "Read on"
 _APPROVING = frozenset({_ONCE, _SESSION})

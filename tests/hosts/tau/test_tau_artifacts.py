@@ -155,7 +155,7 @@ class Frontend(NullUiBridge):
         return next(
             option
             for option in options
-            if option in ("Read on", "Approve this exact call") or option.startswith("Approve this exact call")
+            if option in ("Read on", "Approve this call") or option.startswith("Approve this exact call")
         )
 
 

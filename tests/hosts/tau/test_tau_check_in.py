@@ -78,7 +78,7 @@ async def test_an_approval_for_the_session_spares_the_same_call_and_no_other(des
     async with running(session) as (pilot, app):
         await start(pilot, app)
         first = await asked(pilot, app)
-        await choose(pilot, app, "Approve this exact call for the session")
+        await choose(pilot, app, "Approve this call for the session")
         second = await asked(pilot, app, after=first)
         assert "$ echo y >> ran" in screen(app)
         assert ran(desk) == 2
@@ -397,7 +397,7 @@ async def test_a_grant_outlives_a_reload_and_not_the_session(desk: Desk):
     async with running(session) as (pilot, app):
         await start(pilot, app)
         first = await asked(pilot, app)
-        await choose(pilot, app, "Approve this exact call")
+        await choose(pilot, app, "Approve this call")
         await settle(pilot, app)
         await type_in(pilot, app, "/reload")
         await type_in(pilot, app, "go")
@@ -452,7 +452,7 @@ async def test_the_person_sees_what_really_runs_after_the_hooks_of_other_extensi
         await start(pilot, app)
         await asked(pilot, app)
         assert "$ echo y >> ran; echo y >> ran" in screen(app)
-        await choose(pilot, app, "Approve this exact call")
+        await choose(pilot, app, "Approve this call")
         await settle(pilot, app)
     assert (desk.project / "ran").read_text() == "y\ny\n"
 

@@ -68,7 +68,7 @@ async def test_no_secret_of_a_question_is_in_the_ledger(desk: Desk):
     turn = calls(("bash", {"intent": f"Use {secret}", "rationale": f"a.py has {secret}", "command": command}))
     async with running(await desk.session([turn, says("done")])) as (pilot, app):
         await start(pilot, app, "go")
-        await answer(pilot, app, "Approve this exact call for the session")
+        await answer(pilot, app, "Approve this call for the session")
         await settle(pilot, app)
     assert [record["scope"] for record in decisions(desk)] == [None, "session"]
     text = "".join(json.dumps(record) for record in desk.records)

@@ -13,7 +13,7 @@ from tau_screen import actions, asked, running, screen
 from pi_intent.hosts.tau.dialog import Drawn, QuestionText, ask_on_screen
 from pi_intent.render.check_in import action_length, question_lines
 
-OPTIONS = ["Deny", "Approve once", "Approve this exact call for the session", "Deny, and tell the agent why"]
+OPTIONS = ["Deny", "Approve once", "Approve this call for the session", "Deny, and tell the agent why"]
 APPROVING = frozenset(OPTIONS[1:3])
 ON_SCREEN = [attack for attack in ATTACKS if attack.kind == "attack"]
 
