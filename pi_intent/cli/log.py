@@ -66,7 +66,11 @@ _FROM_THE_END = 2_000
     help="Only calls where this stands in the intent, rationale, target, outcome, facts or error, as they are shown:"
     " a regular expression, in capitals or not.",
 )
-@click.option("--asked", is_flag=True, help="Only calls that a person was to be asked about before they ran.")
+@click.option(
+    "--asked",
+    is_flag=True,
+    help="Only calls that were asked about, or ruled on, before they ran.",
+)
 @click.option(
     "--decided",
     type=click.Choice(WORDS),

@@ -21,13 +21,14 @@ _NOTE = 1_024  # columns: as much as the ledger keeps
 
 
 def asked_line(call: LedgerCall) -> tuple[str, str] | None:
-    """Return one short line on what was asked about a call and decided, and its style; None where nobody was."""
+    """Return one short line on what was asked of a call, or ruled, and its style; None where neither was."""
     if not call.decisions:
         return None
     last = call.decisions[-1]
     numbers = {entry.number for entry in call.decisions}
     times = f" {len(numbers)} times" if len(numbers) > 1 else ""
-    text = f"asked{times}: {reasons_text(last.reasons)} · {decision_text(call)}"
+    held = "ruled on" if last.by == "permission" else f"asked{times}"
+    text = f"{held}: {reasons_text(last.reasons)} · {decision_text(call)}"
     return text, STYLES[last_word(last.approved)]
 
 

@@ -89,7 +89,7 @@ def span(numbers: Numbers) -> str:
 
 def rows(numbers: Numbers) -> Iterator[Row]:
     """Yield the summary: every call counts once among the rows that are no parts."""
-    yield Row("asked about before they ran", sum(numbers.asked.values()))
+    yield Row("asked about, or ruled on, before they ran", sum(numbers.asked.values()))
     for word, count in numbers.asked.items():
         yield Row({"waiting": "waiting for an answer"}.get(word, word), count, part=True)
     yield Row("ran, or may have, without being asked", sum(numbers.unasked.values()))

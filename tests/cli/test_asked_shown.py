@@ -111,6 +111,16 @@ def test_log_tells_it_in_one_line_under_the_action(told: None) -> None:
     ]
 
 
+def test_what_was_ruled_on_is_not_told_as_asked(project: Path) -> None:
+    session = Session(project)
+    said = {"reasons": ("touches money: the settings say so",), "approved": False, "by": "permission"}
+    session.call("MONEY", said, status="denied")
+    session.journal.close()
+    lines = [line.strip() for line in run("log", "--no-notes").stdout.splitlines()]
+    assert "ruled on: touches money (the settings say so) · denied: what it touches is not permitted" in lines
+    assert asked_lines() == []
+
+
 @pytest.mark.parametrize(
     ("options", "found"),
     [

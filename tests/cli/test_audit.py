@@ -248,7 +248,7 @@ def test_where_nobody_was_asked_it_says_what_ran_and_is_no_failure(project: Path
     session.call("TEST", args={"command": "pytest -q"})
     session.journal.close()
     text = audit().stdout
-    assert re.search(r"asked about before they ran +0\n", text)
+    assert re.search(r"asked about, or ruled on, before they ran +0\n", text)
     assert "Ran, or may have, without being asked: exec (1)" in text
 
 
