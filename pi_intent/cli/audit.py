@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 import click
 
 from pi_intent.cli.asking import Asked
-from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.console import complain, json_text, write_items
 from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.log import call_json
 from pi_intent.cli.paging import drawn_width, print_lines
@@ -176,8 +176,5 @@ def _summary(numbers: Numbers) -> dict[str, object]:
 
 def _write_calls(calls: Iterable[LedgerCall]) -> None:
     sys.stdout.write("[")
-    separator = "\n"
-    for call in calls:
-        sys.stdout.write(separator + call_json(call))
-        separator = ",\n"
+    write_items(map(call_json, calls))
     sys.stdout.write("]")

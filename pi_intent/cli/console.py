@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sys
+from collections.abc import Iterable
 
 from pi_intent.characters import UNSEEN
 from pi_intent.cli.telling import tell_error
@@ -15,7 +16,20 @@ from pi_intent.labels.printable import printable
 
 _MESSAGE_WIDTH = 2000
 _SPELL_OUT = "pi_intent.spell_out"
-_SIGNS = {"✓": "+", "✗": "x", "↺": "~", "▸": ">", "→": "->", "·": "-", "…": "...", "“": '"', "”": '"', "’": "'"}
+_SIGNS = {
+    "✓": "+",
+    "✗": "x",
+    "↺": "~",
+    "▸": ">",
+    "→": "->",
+    "·": "-",
+    "…": "...",
+    "⟨": "<",
+    "⟩": ">",
+    "“": '"',
+    "”": '"',
+    "’": "'",
+}
 
 # What a terminal obeys, what nobody sees, what ends a line for some, and half characters, which cannot be encoded.
 _HIDDEN = re.compile(f"[{UNSEEN}\x85\u2028\u2029\ud800-\udfff]")
@@ -72,6 +86,14 @@ def _discard(descriptor: int) -> None:
 def complain(message: str) -> None:
     """Print one line to standard error, made safe: it may quote what others wrote. Never raises `OSError`."""
     tell_error(printable(message, width=_MESSAGE_WIDTH))
+
+
+def write_items(items: Iterable[str]) -> None:
+    """Write what stands between the brackets of a JSON array, each item on a line of its own and none kept."""
+    separator = "\n"
+    for item in items:
+        sys.stdout.write(separator + item)
+        separator = ",\n"
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:

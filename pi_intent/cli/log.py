@@ -10,7 +10,7 @@ from itertools import chain
 import click
 
 from pi_intent.cli.asking import FAILED, OUTCOMES, WORDS, Asked, nothing_found, nothing_recorded
-from pi_intent.cli.console import complain, json_text, shown_json
+from pi_intent.cli.console import complain, json_text, shown_json, write_items
 from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.noting import AT_ONCE, Notes, left_out, notes_in, notes_json
 from pi_intent.cli.paging import is_drawn, print_lines
@@ -276,22 +276,15 @@ def _print_json(location: LedgerLocation, index: Index, wanted: Filter, limit: i
     sys.stdout.write(f'{{"ledger":{json_text(without_secrets(location.segments))},"calls":[')
     notes: Notes | None = notes_in(index, location, index.counts(wanted)) if with_notes else None
     within = Stretch() if limit is None else index.last(wanted, limit)
-    _write_items(_noted_json(call, notes) for call in index.calls(wanted, within=within))
+    write_items(_noted_json(call, notes) for call in index.calls(wanted, within=within))
     sys.stdout.write('],"problems":[')
-    _write_items(json_text(problem_json(problem)) for problem in index.problems(session=wanted.session))
+    write_items(json_text(problem_json(problem)) for problem in index.problems(session=wanted.session))
     sys.stdout.write("]}\n")
 
 
 def _noted_json(call: LedgerCall, notes: Notes | None) -> str:
     text = call_json(call)
     return text if notes is None else f'{text[:-1]},"notes":{json_text(notes_json(notes.get(call.id, ())))}}}'
-
-
-def _write_items(items: Iterable[str]) -> None:
-    separator = "\n"
-    for item in items:
-        sys.stdout.write(separator + item)
-        separator = ",\n"
 
 
 def call_json(call: LedgerCall) -> str:

@@ -9,11 +9,12 @@ from typing import Any
 
 import click
 
-from pi_intent.cli.console import complain, json_text
+from pi_intent.cli.console import complain, json_text, write_items
 from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.progress import Progress
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.telling import tell
+from pi_intent.cli.unread import problem_json
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.open_calls import OpenCalls
@@ -176,15 +177,9 @@ def _print_json(
     location: LedgerLocation, verdicts: Iterator[tuple[Segment, Verdict]], problems: list[Problem], total: _Sum
 ) -> None:
     sys.stdout.write(f'{{"ledger":{json_text(without_secrets(location.segments))},"segments":[')
-    separator = "\n"
-    for segment, verdict in verdicts:
-        sys.stdout.write(separator + json_text(_document(segment, verdict)))
-        separator = ",\n"
+    write_items(json_text(_document(segment, verdict)) for segment, verdict in verdicts)
     rest = {
-        "problems": [
-            {"path": without_secrets(item.path), "line": item.line, "text": without_secrets(item.text)}
-            for item in problems
-        ],
+        "problems": [*map(problem_json, problems)],
         "calls": {"running": total.running, "open": total.left_open},
         "limits": LIMITS,
         "ok": not total.bad_files,

@@ -90,10 +90,9 @@ class Declarations:
                         Reason(asked.reason, f"it could not be worked out ({type(error).__name__})", is_said=True)
                     )
                     continue
-                if answer is True:
-                    found.append(Reason(asked.reason))
-                elif answer is not False:
-                    found.append(Reason(asked.reason, "it gave no plain answer", is_said=True))
+                if answer is not False:
+                    said = "" if answer is True else "it gave no plain answer"
+                    found.append(Reason(asked.reason, said, is_said=bool(said)))
         return tuple(found)
 
 

@@ -57,6 +57,7 @@ class SessionJournal:
         self._head_is_known = False
         self._learned: set[str] = set()
         self._redactors: list[Redactor] = []
+        self._key = b""
         # Until the ledger's key is read. Nothing is written before, but others redact by the same rules.
         self._take_key(os.urandom(32))
 
@@ -127,9 +128,7 @@ class SessionJournal:
                 self.look_at_head()
             segment.append(self._recorder.call(start, context, ts=timestamp(self._clock()), head=self._head))
         except Exception as error:  # a boundary: the promise of `Journal` holds for faults of ours, too
-            problem = self._lose(error)
-            if self._strict:
-                raise problem from error
+            self._veto(error)
 
     def resumed(self, start: ToolExecutionStart, context: CallContext) -> None:
         """Go on with a call whose beginning another process recorded, in a segment of its own."""
@@ -144,9 +143,7 @@ class SessionJournal:
             )
             self._ready().append(record)
         except Exception as error:  # the boundary of `opened`
-            problem = self._lose(error)
-            if self._strict:
-                raise problem from error
+            self._veto(error)
 
     def closed(self, end: ToolExecutionEnd, settlement: Settlement) -> None:
         """Record how a call ended. Never raises, awaits nothing."""
@@ -201,6 +198,12 @@ class SessionJournal:
         self._tell(problem)
         return LedgerError(problem)
 
+    def _veto(self, error: Exception) -> None:
+        """Count a record that was not written, and under `strict` let what it was about not go on."""
+        problem = self._lose(error)
+        if self._strict:
+            raise problem from error
+
     def _ready(self) -> Segment:
         """Return a segment that can be written to and has told whose it is, a new one where the old one is gone."""
         if self._closed:
@@ -240,6 +243,9 @@ class SessionJournal:
             self._recorder.forget()
 
     def _take_key(self, key: bytes) -> None:
+        if key == self._key:
+            return
+        self._key = key
         self._redactor = Redactor(redaction_key(key), self._environ, entropy=self._entropy)
         self._redactor.learn(self._learned)
         self._redactors.append(self._redactor)

@@ -24,5 +24,5 @@ def asked_calls(root: Path, redactor: Redactor, *, session: str, tool_call_id: s
 
 def open_question(call: LedgerCall) -> DecisionEntry | None:
     """Return what was asked about a call and nobody has answered yet, None where there is nothing like that."""
-    newest = sorted(call.decisions, key=lambda entry: entry.ts)[-1:]
-    return newest[0] if newest and call.done is None and newest[0].approved is None else None
+    newest = call.decisions[-1] if call.decisions else None
+    return newest if newest is not None and call.done is None and newest.approved is None else None
