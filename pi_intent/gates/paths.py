@@ -73,4 +73,6 @@ def word_outside(
 
 def _plain_rest(word: Word) -> bool:
     """A variable within a path is taken for a name: whoever puts `..` into one hides it from this rule."""
-    return all(isinstance(part, str) or part.gap in ("variable", "substitution", "glob") for part in word.parts)
+    return all(
+        isinstance(part, str) or part.gap in ("variable", "substitution", "glob", "input") for part in word.parts
+    )

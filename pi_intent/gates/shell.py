@@ -24,9 +24,9 @@ from pi_intent.gates.script import (
     Unknown,
     Word,
 )
-from pi_intent.gates.variables import assignment_counts, first_error, home_kept
+from pi_intent.gates.variables import assignment_counts, backticked, changes_variables, first_error, home_kept
 from pi_intent.gates.words import Cell, cells_of, decoded, words_of
-from pi_intent.gates.wrappers import FETCHERS, SHELLS, Inside, inside
+from pi_intent.gates.wrappers import FETCHERS, INPUT, SHELLS, Inside, inside
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -36,6 +36,7 @@ _MOST_SIGNS = 3000
 """How many signs that mean something to a shell. The parser's time grows with the square of wrong ones."""
 _SIGNS = "|<>`$()&;!{}[]*=@?:~+"
 _MOST_COMMANDS = 5000
+_MOST_BACKTICKED = 64
 _DEEPEST = 60
 _DEEPEST_SHELL = 6
 _LONGEST_QUOTE = 200
@@ -51,7 +52,7 @@ _PLACES: dict[str, Place] = {
     "while_statement": "loop",
     "heredoc_body": "heredoc",
 }
-_SHELLS_OF_THEIR_OWN = ("subshell", "command_substitution", "process_substitution", "function_definition")
+_SHELLS_OF_THEIR_OWN = ("subshell", "command_substitution", "process_substitution")
 _SUBSTITUTIONS = ("command_substitution", "process_substitution")
 _REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 
@@ -110,7 +111,7 @@ class _Reading:
         raw = re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
         root = self.parser.parse(raw).root_node
         kept = self.variables, self.settled
-        self.variables, self.settled = {}, assignment_counts(root)
+        self.variables, self.settled = {INPUT: [Unknown("input", "{}")]}, assignment_counts(root)
         if root.has_error:
             self.give_up("syntax", first_error(root) or text)
         self.visit(root, around, depth, 0)
@@ -245,11 +246,22 @@ class _Reading:
         """Visit the commands within the words below a node."""
         if level > _DEEPEST:
             return self.give_up("deep", decoded(node.text or b""))
+        if node.type == "expansion":
+            self.backticks(decoded(node.text or b""), around, depth)
         for child in node.children:
             if child.type in (*_SUBSTITUTIONS, "subshell"):
                 self.visit(child, around, depth, level + 1)
             elif child.child_count:
                 self.substitutions(child, around, depth, level + 1)
+        return None
+
+    def backticks(self, text: str, around: Command, depth: int) -> None:
+        """Read what stands in backticks in a text where the grammar does not see them."""
+        pieces = backticked(text) if "`" in text else []
+        if pieces is None or len(pieces) > _MOST_BACKTICKED:
+            return self.give_up("syntax", text)
+        for piece in pieces:
+            self.read(piece, self.inner(around, "substitution", own=True), depth + 1)
         return None
 
     def redirected(
@@ -315,6 +327,7 @@ class _Reading:
                 text = decoded(child.text or b"")
                 if not quoted:
                     self.visit(child, around, depth, level + 1)
+                    self.backticks(text, self.inner(around, "heredoc", own=False), depth)
                 body = text, quoted or not re.search(r"[$`]", text)
             elif child.type in _REDIRECTS:
                 further, words, _ = self.redirect(child, around, depth, level)
@@ -402,6 +415,9 @@ class _Reading:
             return self.give_up("deep", command.source)
         name = command.name
         if name is not None and name.text is None:
+            self.give_up("name", command.source)
+        if self.settled is not None and changes_variables(command):
+            self.variables, self.settled = {}, None
             self.give_up("name", command.source)
         if command.program == "alias":
             for word in command.arguments:
