@@ -24,6 +24,20 @@ def reads_code(command: Command) -> bool:
     return program in ("xargs", "parallel") and texts[-1:] != () and texts[-1] in SHELLS
 
 
+def says_nothing(command: Command) -> bool:
+    """Whether a command prints nothing, so that what it is written to is left empty."""
+    given = tuple(word.text for word in command.arguments)
+    match command.program:
+        case ":" | "true":
+            return True
+        case "cat":
+            return given == ("/dev/null",)
+        case "printf":
+            return given == ("",)
+        case _:
+            return command.program == "echo" and given == ("-n",)
+
+
 def said_by(command: Command) -> str | None:
     """What `echo` or `printf` prints, where that is known: plain text and line ends."""
     if any(word.text is None for word in command.arguments):

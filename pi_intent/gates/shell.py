@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pi_intent.gates.inputs import reads_code, said_by
+from pi_intent.gates.inputs import reads_code, said_by, says_nothing
 from pi_intent.gates.script import (
     Assignment,
     Command,
@@ -205,6 +205,9 @@ class _Reading:
 
     def fed(self, source: int, first: int, around: Command, depth: int) -> None:
         """A stage reads what those before it print: a shell among its commands runs that."""
+        if all(says_nothing(giver) for giver in self.commands[source:first]):
+            nothing = Redirect("<", Word("/dev/null", ("/dev/null",)))
+            self.commands[first:] = [replace(c, redirects=(*c.redirects, nothing)) for c in self.commands[first:]]
         readers = [at for at in range(first, len(self.commands)) if reads_code(self.commands[at])]
         for at in readers:
             givers = self.commands[source:first]

@@ -37,7 +37,7 @@ TELLS_ITSELF = (("--version",), ("--help",))
 INPUT = "0input"
 """A variable, of a name that no shell allows: what stands on the input of xargs or find, in a text made of it."""
 
-_SUBCOMMANDED = word_set(
+SUBCOMMANDED = word_set(
     "git npm pnpm yarn bun docker podman docker-compose kubectl oc helm terraform tofu pulumi aws gcloud az gh cargo "
     "pip pip3 uv poetry apt apt-get brew systemctl"
 )
@@ -207,7 +207,7 @@ def inside(command: Command) -> Inside:
 
 def _is_told_later(program: str, words: tuple[Word, ...]) -> bool:
     """Whether only the run will tell which of its subcommands a program is given, or which long option git is."""
-    if program not in _SUBCOMMANDED:
+    if program not in SUBCOMMANDED:
         return False
     rest = _skip(words, "", GIT_VALUED if program == "git" else _BEFORE_SUBCOMMAND)
     parts = 2 if rest and (rest[0].text in _GROUPS or program in ("aws", "gcloud", "az", "gh")) else 1
