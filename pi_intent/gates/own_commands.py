@@ -8,7 +8,9 @@ from itertools import pairwise
 from pi_intent.word_sets import word_set
 
 PROGRAMS = word_set("sed tar sqlite3 psql mysql mariadb")
-GIT_SETTING = re.compile(r"(?i)sshcommand|pager|editor|fsmonitor|helper|hookspath|external|textconv|\.cmd$|^filter\.")
+GIT_SETTING = re.compile(
+    r"(?i)sshcommand|pager|editor|fsmonitor|helper|hookspath|external|textconv|\.cmd$|^filter\.|^include"
+)
 """Names of git's settings whose values are run."""
 
 VARIABLES = word_set(
@@ -76,7 +78,7 @@ def _git_runs(texts: list[str]) -> bool:
     if texts[:1] == ["config"] and not {"--get", "--get-all", "--unset", "--unset-all", "get", "unset"} & set(texts):
         for name, value in pairwise(texts[1:]):
             if name.lower().startswith("alias."):
-                return value.startswith("!")
+                return value.startswith("!") or not value
             if "." in name and not name.startswith("-") and GIT_SETTING.search(name):
                 return not is_harmless(value)
     return False
