@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
+from pi_intent.gates.operands import operands
 from pi_intent.gates.script import Command, Unknown, Word
 from pi_intent.word_sets import word_set
 
@@ -35,19 +35,9 @@ def talks_to_itself(command: Command) -> bool:
         return False
     if program in _VALUED and any(_LEADS_ELSEWHERE[program].match(text) for text in command.texts):
         return False
-    hosts = [word for word in _operands(command) if program in _VALUED or not word.start or _HOST.match(_seen(word))]
+    named = operands(command.arguments, _LETTERS.get(program, ""), _VALUED.get(program, ()))
+    hosts = [word for word in named if program in _VALUED or not word.start or _HOST.match(_seen(word))]
     return bool(hosts) and all(_is_local(word) for word in hosts)
-
-
-def _operands(command: Command) -> Iterator[Word]:
-    """The words that are neither options nor the values of options."""
-    names, letters = _VALUED.get(command.program or "", ()), _LETTERS.get(command.program or "", "")
-    value = False
-    for word in command.arguments:
-        text = word.start
-        if not value and not text.startswith("-"):
-            yield word
-        value = not value and (text in names or bool(letters and re.fullmatch(rf"-[^-{letters}]*[{letters}]", text)))
 
 
 def _seen(word: Word) -> str:
