@@ -37,6 +37,8 @@ class Unknown:
 
     gap: Gap
     source: str
+    values: tuple[str, ...] = ()
+    """What it is one of, where that is known: the words of a loop."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pi_intent.gates.inputs import reads_code, said_by, says_nothing
+from pi_intent.gates.paths import path_of
 from pi_intent.gates.script import (
     Assignment,
     Command,
@@ -93,6 +94,7 @@ class _Reading:
         self.signs = 0
         self.aliases: dict[str, str] = {}
         self.variables: dict[str, list[Cell]] = {}
+        self.loops: dict[str, tuple[str, ...]] = {}
         self.settled: Counter[str] | None = Counter()
         self.inputs: dict[int, str] = {}
 
@@ -110,16 +112,20 @@ class _Reading:
             text = text.replace("\0", "")
         raw = re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
         root = self.parser.parse(raw).root_node
-        kept = self.variables, self.settled
+        kept = self.variables, self.loops, self.settled
+        self.loops = {}
         self.variables, self.settled = {INPUT: [Unknown("input", "{}")]}, assignment_counts(root)
         if root.has_error:
             self.give_up("syntax", first_error(root) or text)
         self.visit(root, around, depth, 0)
-        self.variables, self.settled = kept
+        self.variables, self.loops, self.settled = kept
         return None
 
     def value(self, name: str, quoted: bool) -> list[Cell] | None:
         cells = self.variables.get(name)
+        if cells is None and self.settled is not None and self.settled[name] == 2:
+            values = ("./",) if name == "PWD" else self.loops.get(name, ())
+            return [Unknown("variable", f"${name}", values)] if values else None
         if cells is None or not quoted:
             # Outside quotes a value splits at its blanks, but the quotes in it are only letters.
             return None if cells is None else [c if isinstance(c, Unknown) else (c[0], "{" in c[0]) for c in cells]
@@ -154,14 +160,29 @@ class _Reading:
             self.alternatives(node, around, depth, level, redirects)
         elif kind in _REDIRECTS:
             self.redirects([node], around, depth, level)
+        elif kind == "for_statement":
+            self.loop(node, around, depth, level)
         else:
-            children = node.children
-            for child, after in zip(children, [*children[1:], None], strict=False):
-                background = after is not None and after.type == "&"
-                self.visit(
-                    child, self.inner(around, "background", own=True) if background else around, depth, level + 1
-                )
+            self.children(node, around, depth, level)
         return None
+
+    def loop(self, node: Node, around: Command, depth: int, level: int) -> None:
+        """Visit a loop, in whose body its variable is one of its words."""
+        variable, *others = [child for child in node.children if child.is_named] or [node]
+        name = decoded(variable.text or b"")
+        words = [word for child in others if child.type != "do_group" for word in self.words(child)]
+        values = [path for word in words for path in [path_of(word)] if path is not None]
+        outer = self.loops
+        if len(values) == len(words):
+            self.loops = {**outer, name: tuple(values)}
+        self.children(node, around, depth, level)
+        self.loops = outer
+
+    def children(self, node: Node, around: Command, depth: int, level: int) -> None:
+        children = node.children
+        for child, after in zip(children, [*children[1:], None], strict=False):
+            background = after is not None and after.type == "&"
+            self.visit(child, self.inner(around, "background", own=True) if background else around, depth, level + 1)
 
     def inner(self, around: Command, place: Place, *, own: bool) -> Command:
         self.scopes += own

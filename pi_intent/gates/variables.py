@@ -56,7 +56,9 @@ def _assigned(node: Node) -> dict[str, int]:
             operators = [child.type for child in node.children if not child.is_named]
             if not any(sign.endswith("=") and sign not in _COMPARES for sign in operators):
                 return {}
-        case "for_statement" | "postfix_expression" | "unary_expression":
+        case "for_statement":
+            return {decoded(child.text or b""): 2 for child in node.children if child.type == "variable_name"}
+        case "postfix_expression" | "unary_expression":
             pass
         case _:
             return {}
