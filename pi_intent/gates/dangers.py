@@ -82,6 +82,8 @@ def dangers_of(
 def _of_git(word: Word, here: Folders) -> Iterator[DangerKind]:
     """What is written into git's own folder: its history, or what it runs."""
     for folder in here:
+        if ".git" not in word.shown and ".git" not in (folder or ""):
+            continue
         path = posixpath.normpath(posixpath.join(folder or "", word.shown))
         if _GIT_KEEPS.fullmatch(path) and not path.endswith(".lock"):
             yield "git_history"

@@ -11,7 +11,9 @@ _DOCUMENTS = word_set("mongosh mongo")
 
 _VERBS = "drop|delete|truncate|alter|update|insert|grant|revoke|create|replace|merge|rename"
 _CHANGES = re.compile(rf"\b(?:{_VERBS})\b", re.I)
-_FIRST = re.compile(rf"[\s(]*(?:{_VERBS}|do|call|vacuum|reindex|load|import|rm|cp|mk|load_file|undrop)\b", re.I)
+_FIRST = re.compile(
+    rf"[\s(]*(?:{_VERBS}|copy|do|call|execute|vacuum|reindex|refresh|reassign|load|import|rm|cp|mk)\b", re.I
+)
 _MAY_CHANGE = re.compile(r"[\s(]*(?:with|explain|begin|start)\b", re.I)
 _STORES = re.compile(r"[\s(]*select\b.*\binto\b", re.I | re.S)
 _METHODS = re.compile(r"\.(?:drop|delete|update|insert|remove|replace|create|rename|bulkWrite)\w*\s*\(")
@@ -19,7 +21,7 @@ _ASIDE = re.compile(
     r"""--[^\n]* | /\*.*?(?:\*/|\Z) | '[^']*(?:'|\Z) | "[^"]*(?:"|\Z) | `[^`]*(?:`|\Z)""", re.S | re.X
 )
 """Comments, texts and quoted names."""
-_READ_DIFFERENTLY = re.compile(r"""\\['"]|/\*!|--(?!\s)|[#]|\$\w*\$""")
+_READ_DIFFERENTLY = re.compile(r"""\\['"g]|/\*!|--(?!\s)|[#]|\$\w*\$""")
 """What one database takes for a comment or a text, and another does not."""
 _REDIS_CHANGES = word_set("FLUSHALL FLUSHDB DEL UNLINK SHUTDOWN CONFIG EVAL")
 
@@ -35,7 +37,7 @@ def changes_data(program: str, texts: tuple[str, ...]) -> bool:
 
 def _changes(text: str) -> bool:
     if text.startswith("-"):  # an option, and its value on it
-        return bool(_CHANGES.search(text) or _CHANGES.match(text, 2))
+        return bool(_CHANGES.search(text) or _CHANGES.match(text[2:]))
     if _READ_DIFFERENTLY.search(text) or text.count("'") % 2:
         return bool(_CHANGES.search(text))
     for statement in _ASIDE.sub(" ", text).split(";"):

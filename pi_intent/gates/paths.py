@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable
 
 from pi_intent.gates.script import Unknown, Word
 
-_MOST_PATHS = 64
+MOST_PATHS = 64
+"""How many paths one word may be, so that each is looked at."""
+
 Resolver = Callable[[str], str]
 """Follows the links of an absolute path, as `os.path.realpath` does."""
 
@@ -71,7 +73,7 @@ def _paths_of(word: Word) -> list[str] | None:
         further: tuple[str, ...] = ("x",)
         if isinstance(part, str):
             further = (part,)
-        elif part.values and len(paths) * len(part.values) <= _MOST_PATHS:
+        elif part.values and len(paths) * len(part.values) <= MOST_PATHS:
             further = part.values
         elif not (part.gap == "glob" and ".." not in part.source) and not (
             paths[0].endswith(("/", "-", "_", ".")) and _plain_rest(word)

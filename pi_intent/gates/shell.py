@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pi_intent.gates.inputs import reads_code, said_by, says_nothing
-from pi_intent.gates.paths import path_of
+from pi_intent.gates.paths import MOST_PATHS, path_of
 from pi_intent.gates.script import (
     Assignment,
     Command,
@@ -170,11 +170,11 @@ class _Reading:
         """Visit a loop, in whose body its variable is one of its words."""
         variable, *others = [child for child in node.children if child.is_named] or [node]
         name = decoded(variable.text or b"")
-        words = [word for child in others if child.type != "do_group" for word in self.words(child)]
-        values = [path for word in words for path in [path_of(word)] if path is not None]
         outer = self.loops
-        if len(values) == len(words):
-            self.loops = {**outer, name: tuple(values)}
+        if len(others) <= MOST_PATHS:
+            words = [word for child in others if child.type != "do_group" for word in self.words(child)]
+            values = [path for word in words for path in [path_of(word)] if path is not None]
+            self.loops = {**outer, name: tuple(values) if len(values) == len(words) else ()}
         self.children(node, around, depth, level)
         self.loops = outer
 

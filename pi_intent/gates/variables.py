@@ -22,7 +22,7 @@ _SEEN_THROUGH = word_set("command builtin time noglob nocorrect")
 _SET_BY_THE_SHELL = word_set(
     "_ PWD OLDPWD LINENO RANDOM SRANDOM SECONDS REPLY OPTARG EPOCHSECONDS BASHPID PPID UID EUID"
 )
-_PLAIN_DECLARING = re.compile(r"-[gxrpaA]+|[^-=$`'\"]*")
+_PLAIN_DECLARING = re.compile(r"-[gxrpaAfF]+|[^-=$`'\"]*")
 _COMPARES = ("==", "!=", "<=", ">=")
 _LONGEST_NAME = 200
 

@@ -42,8 +42,9 @@ SUBCOMMANDED = word_set(
     "pip pip3 uv poetry apt apt-get brew systemctl"
 )
 _GROUPS = word_set("compose container image volume network system builder buildx stack swarm service")
+_GROUPED = word_set("aws gcloud az gh")
 _BEFORE_SUBCOMMAND = word_set(
-    "-n --namespace --context --kubeconfig --cluster --user -H --host --config --prefix --profile --region --project "
+    "-n --namespace --context --kubeconfig --cluster -H --host --config --prefix --profile --region --project "
     "-R --repo --log-level -f --file -p --project-name -l -c -C --cwd --dir --directory --workspace -w --filter -F"
 )
 _RUNNERS = {"npm", "pnpm", "yarn", "bun"}
@@ -210,8 +211,8 @@ def _is_told_later(program: str, words: tuple[Word, ...]) -> bool:
     if program not in SUBCOMMANDED:
         return False
     rest = _skip(words, "", GIT_VALUED if program == "git" else _BEFORE_SUBCOMMAND)
-    parts = 2 if rest and (rest[0].text in _GROUPS or program in ("aws", "gcloud", "az", "gh")) else 1
-    return any(word.text is None for word in rest[:parts] if not word.start.startswith("-")) or (
+    grouped = bool(rest) and (rest[0].text in _GROUPS or (program in _GROUPED and rest[0].text != "api"))
+    return any(word.text is None for word in rest[: 1 + grouped] if not word.start.startswith("-")) or (
         program == "git" and any(word.text is None and re.fullmatch("--[a-z-]*", word.start) for word in words)
     )
 
@@ -325,9 +326,11 @@ def _mark(options: tuple[Word, ...]) -> str:
 
 def _put_in(word: Word, mark: str) -> Word:
     """A word with what stands on the input in place of a mark."""
+    if not any(isinstance(part, str) and mark in part for part in word.parts):
+        return word
     pieces = [re.split(f"({re.escape(mark)})", part) if isinstance(part, str) else [part] for part in word.parts]
     parts = [Unknown("input", mark) if part == mark else part for part in chain.from_iterable(pieces) if part != ""]
-    return Word(word.source, tuple(parts)) if len(parts) > 0 and parts != list(word.parts) else word
+    return Word(word.source, tuple(parts))
 
 
 def _shell(command: Command, words: tuple[Word, ...]) -> Inside:
