@@ -30,7 +30,7 @@ class Danger:
 _RUN_OTHERS = word_set(
     "unshare chrt setpriv prlimit systemd-run runuser tmux screen xvfb-run dbus-run-session ssh-agent firejail bwrap "
     "fakeroot numactl hyperfine watchexec nix-shell pwsh powershell gdb lldb script run0 sg capsh setarch linux32 "
-    "linux64 i386 x86_64 faketime systemd-inhibit start-stop-daemon perf valgrind"
+    "linux64 i386 x86_64 faketime systemd-inhibit start-stop-daemon valgrind"
 )
 """Programs that run what they are given, in forms that are not taken apart here."""
 

@@ -147,6 +147,8 @@ class _Reading:
         kind = node.type
         if place := _PLACES.get(kind):
             around = self.inner(around, place, own=kind in _SHELLS_OF_THEIR_OWN)
+        if kind == "expansion":
+            self.backticks(decoded(node.text or b""), around, depth)
         if kind in ("command", "declaration_command", "unset_command"):
             self.simple(node, around, list(redirects), depth, level)
         elif kind in ("variable_assignment", "variable_assignments"):

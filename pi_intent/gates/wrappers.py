@@ -61,6 +61,7 @@ _RUN_BY_OPTION = {
     "man": re.compile(r"-[a-zA-Z]*P|--pager"),
     "rg": re.compile(r"--pre(?:=|$)|--hostname-bin"),
     "cmake": re.compile(r"-P"),
+    "perf": re.compile(r"(?:stat|record|trace|top|mem|lock|sched|c2c|ftrace|kvm)$"),
 }
 _SCRIPT_FILE = re.compile(r".*\.(?:sh|bash|zsh|py|pl|rb|js|mjs|ts|php|lua|ps1)")
 
