@@ -63,6 +63,16 @@ _RUN_BY_OPTION = {
     "cmake": re.compile(r"-P"),
     "perf": re.compile(r"(?:stat|record|trace|top|mem|lock|sched|c2c|ftrace|kvm)$"),
 }
+_CMAKE_TOOLS = {
+    "remove": "rm",
+    "remove_directory": "rm",
+    "copy": "cp",
+    "copy_directory": "cp",
+    "copy_if_different": "cp",
+    "rename": "mv",
+    "make_directory": "mkdir",
+    "create_symlink": "ln",
+}
 _SCRIPT_FILE = re.compile(r".*\.(?:sh|bash|zsh|py|pl|rb|js|mjs|ts|php|lua|ps1)")
 
 _VALUED: dict[str, str] = {
@@ -196,7 +206,8 @@ def inside(command: Command) -> Inside:
     ):
         return Inside(hidden="code")
     if program == "cmake" and command.texts[:1] == ("-E",):
-        return Inside(commands=_running(command, words[1:], program))
+        tool = tuple(Word(word.source, (_CMAKE_TOOLS.get(word.start, word.start),)) for word in words[1:2])
+        return Inside(commands=_running(command, (*tool, *words[2:]), program))
     if program in _RUN_BY_OPTION and any(_RUN_BY_OPTION[program].match(t) for t in command.texts):
         return Inside(hidden="code")
     if program in own_commands.PROGRAMS and own_commands.runs_code(program, command.texts):

@@ -99,7 +99,7 @@ def _written(command: Command) -> Iterator[Word]:
         yield from _written_by_sed(words, command.texts)
     elif program in ("awk", "gawk", "mawk"):
         yield from (Word(text, (file,)) for text in command.texts for file in _AWK_WRITES.findall(text))
-    elif program == "tar":
+    elif program in ("tar", "bsdtar", "gtar"):
         yield from _written_by_tar(words)
     elif program == "zip" or (program == "7z" and plain and plain[0].text in ("a", "u", "d", "rn")):
         yield from plain[:1] if program == "zip" else plain[1:2]
@@ -149,7 +149,7 @@ def _spread(words: tuple[Word, ...]) -> tuple[Word, ...]:
 def _written_by_git(words: tuple[Word, ...], texts: tuple[str, ...]) -> Iterator[Word]:
     at = len(words) - len(list(_behind_options(words)))
     name, rest = "".join(texts[at : at + 1]), words[at + 1 :]
-    plain = list(operands(rest))
+    plain = list(operands(rest, "bB"))
     few = len(plain) < (2 if name == "config" else 1) and not any(map(_GIT_EDITS.match, texts))
     lists = name in _GIT_LISTS and (few or bool(_GIT_LISTING & set(texts)))
     if name and name not in _GIT_READS and not lists:
