@@ -69,7 +69,7 @@ def dangers_of(
         for kind in _kinds(command):
             found[Danger(kind, command.source)] = None
         if not remote:
-            for word in written_words(command):
+            for word in dict.fromkeys(written_words(command)):
                 if word_outside(word, here, cwd, project, also):
                     found[Danger("outside_project", command.source)] = None
                 for kind in _of_git(word, here):

@@ -27,7 +27,7 @@ _READ_DIFFERENTLY = re.compile(r"""\\['"gG]|/\*!|--(?!\s)|[#]|\$\w*\$""")
 _REDIS_CHANGES = word_set("FLUSHALL FLUSHDB DEL UNLINK SHUTDOWN CONFIG EVAL")
 
 
-def changes_data(program: str, texts: tuple[str, ...]) -> bool:
+def changes_data(program: str, texts: list[str]) -> bool:
     """Judge SQL by the first word of each of its statements."""
     if program == "redis-cli":
         return any(text.upper() in _REDIS_CHANGES for text in texts)

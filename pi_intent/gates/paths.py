@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from pi_intent.gates.script import Unknown, Word
 
-MOST_PATHS = 64
+MOST_PATHS = 32
 """How many paths one word may be, so that each is looked at."""
 
 Resolver = Callable[[str], str]

@@ -162,7 +162,10 @@ def _removing(program: str, command: Command) -> Iterator[str]:
         or program.startswith("mkfs")
         or (program == "find" and ("-delete" in texts))
         or (program == "dd" and any(t.startswith("of=") and t != "of=/dev/null" for t in texts))
-        or (program == "rsync" and any(t.startswith(("--del", "--remove-source-files")) for t in texts))
+        or (
+            program == "rsync"
+            and any(t == "--del" or t.startswith(("--delete", "--remove-source-files")) for t in texts)
+        )
         or (program == "tar" and "--remove-files" in texts)
         or (program == "zip" and any(re.match(r"-[a-zA-Z]*m|--move", t) for t in texts))
         or (program == "tee" and not {"-a", "--append"} & set(texts) and _reads_nothing(command))
@@ -308,6 +311,6 @@ def _services(program: str, command: Command, words: list[str]) -> Iterator[str]
     elif program in _CLOUDS and any(_CLOUD_MUTES.fullmatch(w) for w in words[:4]):
         yield "infra"
     else:
-        given = [redirect.target.start for redirect in command.redirects if redirect.operator == "<<<"]
-        if changes_data(program, (*texts, *given)):
+        given = [redirect.target for redirect in command.redirects if redirect.operator == "<<<"]
+        if changes_data(program, [word.shown for word in (*command.arguments, *given)]):
             yield "infra"

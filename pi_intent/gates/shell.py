@@ -228,7 +228,7 @@ class _Reading:
 
     def fed(self, source: int, first: int, around: Command, depth: int) -> None:
         """A stage reads what those before it print: a shell among its commands runs that."""
-        if all(says_nothing(giver) for giver in self.commands[source:first]):
+        if source < first and all(says_nothing(giver) for giver in self.commands[source:first]):
             nothing = Redirect("<", Word("/dev/null", ("/dev/null",)))
             self.commands[first:] = [replace(c, redirects=(*c.redirects, nothing)) for c in self.commands[first:]]
         readers = [at for at in range(first, len(self.commands)) if reads_code(self.commands[at])]

@@ -350,7 +350,7 @@ def _shell(command: Command, words: tuple[Word, ...]) -> Inside:
     while at < len(words):
         text = words[at].start
         if text.startswith("--command="):
-            return Inside(texts=((text.partition("=")[2], "nested"),))
+            return _text((words[at].after(len("--command=")),), "nested")
         if text == "--command" or (text.startswith(("-", "+")) and not text.startswith("--") and "c" in text[1:]):
             rest = _skip(words[at + 1 :], "oO")
             return _text(rest[:1], "nested") if rest else NOTHING

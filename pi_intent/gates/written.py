@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import dropwhile, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from pi_intent.gates.git_dangers import GIT_VALUED
@@ -94,7 +94,7 @@ def _written(command: Command) -> Iterator[Word]:
     elif program in _LAST_IS_WRITTEN and len(plain) > 1:
         yield from plain if program == "mv" else plain[-1:] if ":" not in plain[-1].start else []
     elif program == "dd":
-        yield from (_after(word, 3) for word in words if word.start.startswith("of="))
+        yield from (word.after(3) for word in words if word.start.startswith("of="))
     elif program == "sed":
         yield from _written_by_sed(words, command.texts)
     elif program in ("awk", "gawk", "mawk"):
@@ -180,9 +180,9 @@ def _values(words: tuple[Word, ...], options: _Options) -> Iterator[Word]:
     for word, following in pairwise((*words, Word("", ("-",)))):
         name, equals, _ = word.start.partition("=")
         if name in options.names:
-            value = _after(word, len(name) + 1) if equals else following
+            value = word.after(len(name) + 1) if equals else following
         elif end := _letter_end(word.start, options):
-            value = following if word.text is not None and end == len(word.start) else _after(word, end)
+            value = following if word.text is not None and end == len(word.start) else word.after(end)
         else:
             continue
         if value.text != "-":
@@ -199,12 +199,6 @@ def _letter_end(start: str, options: _Options) -> int:
         if not letter.isalpha():
             break
     return 0
-
-
-def _after(word: Word, count: int) -> Word:
-    """Return a word without its first characters, which are literal."""
-    unknown = dropwhile(lambda part: isinstance(part, str), word.parts)
-    return Word(word.source, (word.start[count:], *unknown))
 
 
 def _find_writes(texts: tuple[str, ...]) -> bool:
