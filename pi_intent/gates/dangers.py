@@ -11,7 +11,7 @@ from pi_intent.gates.git_dangers import git_dangers
 from pi_intent.gates.inputs import says_nothing
 from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
 from pi_intent.gates.own_commands import VARIABLES, is_harmless
-from pi_intent.gates.paths import word_outside
+from pi_intent.gates.paths import paths_of, word_outside
 from pi_intent.gates.programs import program_dangers
 from pi_intent.gates.script import Command, Script, Word
 from pi_intent.gates.wrappers import TELLS_ITSELF
@@ -100,16 +100,16 @@ def _here(folders: dict[tuple[int, ...], Folders], scope: tuple[int, ...]) -> Fo
 def _moved(command: Command, here: Folders) -> Folders:
     arguments = [word for word in command.arguments if not word.start.startswith("-") or word.text == "-"]
     target = arguments[0] if arguments else None
-    moved: Folders
-    if target is None or target.text is None or target.text == "-":
-        moved = (None,)
-    else:
-        text = target.text
+    paths = paths_of(target) if target is not None and target.text != "-" else None
+    moved: Folders = (None,)
+    if paths is not None:
         moved = tuple(
-            posixpath.normpath(posixpath.join(folder or "", text)) if folder or text.startswith("/") else None
+            posixpath.normpath(posixpath.join(folder or "", path)) if folder or path.startswith("/") else None
             for folder in here
+            for path in paths
         )
-        if {"loop", "function"} & set(command.place) and ".." in text and not text.startswith("/"):
+        repeated = {"loop", "function"} & set(command.place)
+        if repeated and any(".." in path and not path.startswith("/") for path in paths):
             moved = (*moved, None)
     if set(_UNSURE) & set(command.place):
         moved = (*here, *moved)

@@ -54,7 +54,7 @@ def word_outside(
     """
     if any(isinstance(part, Unknown) and part.gap == "home" for part in word.parts[:1]):
         return True
-    paths = _paths_of(word)
+    paths = paths_of(word)
     if paths is None:
         return True
     inside = (cwd, *also)
@@ -66,7 +66,7 @@ def word_outside(
     )
 
 
-def _paths_of(word: Word) -> list[str] | None:
+def paths_of(word: Word) -> list[str] | None:
     """The paths that a word may be; a name stands for what is not known of a path that begins in a known folder."""
     paths = [""]
     for part in word.parts:

@@ -12,8 +12,8 @@ _PATH = re.compile(
     r"""(?x) (?:^|.*/) (?: \.ssh(?:/.*)? | \.aws(?:/.*)? | \.gnupg(?:/.*)? | \.netrc | \.pgpass | \.npmrc | \.pypirc
     | \.kube/config | \.docker/config\.json | \.config/(?:gcloud|gh)(?:/.*)? | \.git-credentials | \.azure(?:/.*)?
     | \.env (?: rc | \.(?!example|sample|template|dist|defaults?|test$).* )? | id_(?:rsa|ed25519|ecdsa|dsa)
-    | [^/]*\.(?:p12|pfx) | (?![^/]*(?:cert|chain|crt|\bca\b|bundle|pub|csr|dhparam))[^/]*\.pem
-    | etc/ssl/private(?:/.*)?
+    | [^/]*\.(?:p12|pfx) | (?![^/]*pub)[^/]*key\.pem
+    | (?![^/]*(?:cert|chain|crt|\bca\b|bundle|pub|csr|dhparam))[^/]*\.pem | etc/ssl/private(?:/.*)?
     | (?:server|client|host|domain|tls|ssl|ca|master|priv|private)\.key
     | etc/(?:shadow|gshadow|sudoers)(?:\.d/.*)? | \.vault-token | credentials\.json
     | proc/(?:\d+|self|\*)/environ )"""
