@@ -71,7 +71,9 @@ _GIT_READS = word_set(
 )
 _GIT_LISTS = word_set("branch tag remote config worktree stash reflog notes")
 _GIT_EDITS = re.compile(r"--(?:unset|edit|remove|rename)|-e$")
-_GIT_LISTING = word_set("list show get get-url --get --get-all --get-regexp --list -l -a -v -vv -r --show-current")
+_GIT_LISTING = word_set(
+    "list show get get-url --get --get-all --get-regexp --list -l --contains --merged --no-merged --points-at"
+)
 
 
 def written_words(command: Command) -> Iterator[Word]:
@@ -150,7 +152,7 @@ def _written_by_git(words: tuple[Word, ...], texts: tuple[str, ...]) -> Iterator
     at = len(words) - len(list(_behind_options(words)))
     name, rest = "".join(texts[at : at + 1]), words[at + 1 :]
     plain = list(operands(rest, "bB"))
-    few = len(plain) < (2 if name == "config" else 1) and not any(map(_GIT_EDITS.match, texts))
+    few = len(plain) < (2 if name == "config" else 1) and not any(map(_GIT_EDITS.match, texts)) and name != "stash"
     lists = name in _GIT_LISTS and (few or bool(_GIT_LISTING & set(texts)))
     if name and name not in _GIT_READS and not lists:
         yield from _values(words[:at], _GIT_PLACES)
