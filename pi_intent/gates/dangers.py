@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pi_intent.gates.git_dangers import git_dangers
+from pi_intent.gates.inputs import says_nothing
 from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
 from pi_intent.gates.own_commands import VARIABLES, is_harmless
-from pi_intent.gates.paths import word_outside
+from pi_intent.gates.paths import paths_of, word_outside
 from pi_intent.gates.programs import program_dangers
-from pi_intent.gates.script import Command, Script
+from pi_intent.gates.script import Command, Script, Word
+from pi_intent.gates.wrappers import TELLS_ITSELF
 from pi_intent.gates.written import written_words
 from pi_intent.word_sets import word_set
 
@@ -26,12 +29,21 @@ class Danger:
 
 _RUN_OTHERS = word_set(
     "unshare chrt setpriv prlimit systemd-run runuser tmux screen xvfb-run dbus-run-session ssh-agent firejail bwrap "
-    "fakeroot numactl hyperfine watchexec nix-shell pwsh powershell gdb lldb script"
+    "fakeroot numactl hyperfine watchexec nix-shell pwsh powershell gdb lldb script run0 sg capsh setarch linux32 "
+    "linux64 i386 x86_64 faketime systemd-inhibit start-stop-daemon valgrind"
 )
 """Programs that run what they are given, in forms that are not taken apart here."""
 
 _LOADED = word_set("LD_PRELOAD BASH_ENV PROMPT_COMMAND PYTHONSTARTUP")
 """Variables that have other programs load code, whatever their value."""
+
+_LOADER = re.compile(r"ld-(?:linux|musl)[\w.-]*")
+_LISTS: tuple[tuple[str, ...], ...] = ((), ("ls",), ("-ls",), ("-list",), ("list-sessions",), *TELLS_ITSELF)
+"""Arguments with which the others list what runs, or tell what they are."""
+
+_USUAL_BIN = re.compile(r"(?:.*/)?(?:node_modules/\.bin|\.?venv/bin|vendor/bin)/?")
+_GIT_KEEPS = re.compile(r"(?:.*/)?\.git(?:/(?:refs|objects|logs|HEAD|ORIG_HEAD|packed-refs|index)(?:/.*)?)?")
+_GIT_RUNS = re.compile(r"(?:.*/)?\.git/(?:hooks|config|modules)(?:[./].*)?")
 
 _UNSURE = ("condition", "loop", "function", "alternative")
 _MOST_FOLDERS = 8
@@ -57,12 +69,26 @@ def dangers_of(
         for kind in _kinds(command):
             found[Danger(kind, command.source)] = None
         if not remote:
-            for word in written_words(command):
+            for word in dict.fromkeys(written_words(command)):
                 if word_outside(word, here, cwd, project, also):
                     found[Danger("outside_project", command.source)] = None
+                for kind in _of_git(word, here):
+                    found[Danger(kind, command.source)] = None
         if command.program in ("cd", "pushd", "popd", "chdir"):
             folders[command.scope] = _moved(command, here)
     return tuple(found)
+
+
+def _of_git(word: Word, here: Folders) -> Iterator[DangerKind]:
+    """What is written into git's own folder: its history, or what it runs."""
+    for folder in here:
+        if ".git" not in word.shown and ".git" not in (folder or ""):
+            continue
+        path = posixpath.normpath(posixpath.join(folder or "", word.shown))
+        if _GIT_KEEPS.fullmatch(path) and not path.endswith(".lock"):
+            yield "git_history"
+        elif _GIT_RUNS.fullmatch(path):
+            yield "opaque"
 
 
 def _here(folders: dict[tuple[int, ...], Folders], scope: tuple[int, ...]) -> Folders:
@@ -74,16 +100,16 @@ def _here(folders: dict[tuple[int, ...], Folders], scope: tuple[int, ...]) -> Fo
 def _moved(command: Command, here: Folders) -> Folders:
     arguments = [word for word in command.arguments if not word.start.startswith("-") or word.text == "-"]
     target = arguments[0] if arguments else None
-    moved: Folders
-    if target is None or target.text is None or target.text == "-":
-        moved = (None,)
-    else:
-        text = target.text
+    paths = paths_of(target) if target is not None and target.text != "-" else None
+    moved: Folders = (None,)
+    if paths is not None:
         moved = tuple(
-            posixpath.normpath(posixpath.join(folder or "", text)) if folder or text.startswith("/") else None
+            posixpath.normpath(posixpath.join(folder or "", path)) if folder or path.startswith("/") else None
             for folder in here
+            for path in paths
         )
-        if "loop" in command.place and not text.startswith("/"):
+        repeated = {"loop", "function"} & set(command.place)
+        if repeated and any(".." in path and not path.startswith("/") for path in paths):
             moved = (*moved, None)
     if set(_UNSURE) & set(command.place):
         moved = (*here, *moved)
@@ -101,22 +127,43 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
             yield "opaque"
         case None:
             pass
+    if any(_finds_elsewhere(assigned.name, assigned.value.start) for assigned in command.assignments):
+        yield "opaque"
     if command.name is None:
         if _empties(command):
             yield "deletes"
         return
-    named: Iterable[str] = git_dangers(command.texts) if command.program == "git" else program_dangers(command)
+    named: Iterable[str] = git_dangers(_patterned(command)) if command.program == "git" else program_dangers(command)
     for kind in named:
         yield from (known for known in DANGER_KINDS if known == kind)
-    if command.program in _RUN_OTHERS and command.arguments:
+    runs_others = command.program in _RUN_OTHERS and command.texts not in _LISTS
+    if runs_others or command.program == "ed" or _LOADER.fullmatch(command.program or ""):
         yield "opaque"
-    if command.program in (":", "true") and _empties(command):
+    if says_nothing(command) and _empties(command):
         yield "deletes"
     if any(_runs_code(assigned.name, assigned.value.text) for assigned in command.assignments) or (
         command.program in ("env", "sudo", "doas", "export")
-        and any(_runs_code(*word.start.split("=", 1)) for word in command.arguments if "=" in word.start)
+        and any(
+            _runs_code(*word.start.split("=", 1)) or _finds_elsewhere(*word.start.split("=", 1))
+            for word in command.arguments
+            if "=" in word.start
+        )
     ):
         yield "opaque"
+
+
+def _patterned(command: Command) -> tuple[str, ...]:
+    """The arguments with their patterns as written: git is given the files that fit."""
+    return tuple(
+        word.shown if all(isinstance(part, str) or part.gap == "glob" for part in word.parts) else word.start
+        for word in command.arguments
+    )
+
+
+def _finds_elsewhere(variable: str, value: str) -> bool:
+    """Whether programs are looked for in a folder of the project that is not where they are usually put."""
+    folders = [folder for folder in value.split(":") if folder] if variable == "PATH" else []
+    return any(not folder.startswith("/") and not _USUAL_BIN.fullmatch(folder) for folder in folders)
 
 
 def _runs_code(variable: str, value: str | None) -> bool:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import pairwise
 
+from pi_intent.gates.secret_reads import is_secret_path
 from pi_intent.word_sets import word_set
 
 GIT_VALUED = word_set("-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
 _REWRITES = word_set("filter-branch filter-repo rebase replace fast-import")
+_FILE = re.compile(r"\.|\.{1,2}/.*|.*/|.*[*?\[].*|:.*|.*\.[a-z]{2,4}")
+"""What is a file or a folder and hardly the name of a branch."""
+_STAGED = re.compile(rf"HEAD|@|{_FILE.pattern}|.*\.[a-z]\w*")
+"""What `git reset` takes out of the index alone."""
 _MOVES_ON = word_set("--abort --continue --skip --quit --edit-todo --show-current-patch")
 
 
@@ -28,8 +35,12 @@ def git_dangers(texts: tuple[str, ...], aliases: dict[str, str] | None = None) -
         aliased = aliases.pop(name).split()
         yield from git_dangers((*aliased, *rest), aliases)
         return
-    if {"-h", "--help"} & set(rest):
+    if rest[:1] == ("--help",) or rest == ("-h",):
         return
+    if name == "config":
+        for setting, value in pairwise(rest):
+            if setting.lower().startswith("alias."):
+                yield from git_dangers(tuple(value.split()), aliases)
     if _rewrites(name, rest):
         yield "git_history"
     if name in ("push", "send-pack", "send-email") and not {"-n", "--dry-run"} & set(rest):
@@ -44,6 +55,10 @@ def git_dangers(texts: tuple[str, ...], aliases: dict[str, str] | None = None) -
         yield "deletes"
     if name == "rm" and "--cached" not in rest and not {"-n", "--dry-run"} & set(rest):
         yield "deletes"
+    if name in ("show", "cat-file", "diff", "blame") and any(
+        is_secret_path(text.rpartition(":")[2]) for text in rest
+    ):
+        yield "secrets"
     if name == "credential" or (name == "config" and any("credential" in text for text in rest) and "--get" in rest):
         yield "secrets"
 
@@ -67,15 +82,29 @@ def _rewrites(name: str, rest: tuple[str, ...]) -> bool:
             )
             return forced or _long(rest, "--delete", "--prune") or any(word.startswith(("+", ":")) for word in words)
         case "reset":
-            return _long(rest, "--hard", "--merge", "--keep") or any("~" in word or "^" in word for word in words)
+            back = any("~" in word or "^" in word for word in words) or (
+                len(words) == 1 and "--" not in rest and not _STAGED.fullmatch(words[0])
+            )
+            return back or _long(rest, "--hard", "--merge", "--keep")
         case "commit":
             return "--amend" in rest or _long(rest, "--amend")
         case "branch":
-            return _short(rest, "D") or _short(rest, "d") or _short(rest, "f") or _long(rest, "--delete", "--force")
+            lists = "--list" in rest or _short(rest, "l")
+            return not lists and (
+                any(_short(rest, letter) for letter in "DdfMC") or _long(rest, "--delete", "--force")
+            )
         case "tag":
             return _short(rest, "d") or _short(rest, "f") or _long(rest, "--delete", "--force")
         case "checkout":
-            return _short(rest, "f") or _short(rest, "B") or "--" in rest or "." in words or _long(rest, "--force")
+            made = _short(rest, "b") or "--orphan" in rest
+            overwrites = "--" in rest or any(map(_FILE.fullmatch, words)) or (len(words) > 1 and not made)
+            return overwrites or _short(rest, "f") or _short(rest, "B") or _long(rest, "--force")
+        case "read-tree":
+            return _short(rest, "u") or "--reset" in rest
+        case "checkout-index":
+            return _short(rest, "f") or "--force" in rest
+        case "submodule":
+            return words[:1] == ["deinit"]
         case "switch":
             return (
                 _short(rest, "f")

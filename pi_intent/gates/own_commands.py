@@ -8,7 +8,9 @@ from itertools import pairwise
 from pi_intent.word_sets import word_set
 
 PROGRAMS = word_set("sed tar sqlite3 psql mysql mariadb")
-GIT_SETTING = re.compile(r"(?i)sshcommand|pager|editor|fsmonitor|helper|hookspath|external|textconv|\.cmd$|^filter\.")
+GIT_SETTING = re.compile(
+    r"(?i)sshcommand|pager|editor|fsmonitor|helper|hookspath|external|textconv|\.cmd$|^filter\.|^include"
+)
 """Names of git's settings whose values are run."""
 
 VARIABLES = word_set(
@@ -22,8 +24,9 @@ _PACKS = re.compile(
     r"(?:\S*/)?(?:gzip|pigz|bzip2|pbzip2|lbzip2|xz|pixz|zstd|pzstd|lz4|lzip|lzop|brotli)(?: -[\w=-]+| \d+)*"
 )
 _TAR_RUNS = ("--checkpoint-action=exec", "--to-command", "--info-script", "--new-volume-script", "--rsh-command")
-_ADDRESS = r"(?:^|[;{\n])(?:[\d$,~+! \t]|/[^/\n]*/)*"
-_SED_RUNS = re.compile(_ADDRESS + r"(?:e(?:\s|;|$)|s([/|,#@!])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiImM0-9]*e)")
+SED_ADDRESS = r"(?:^|[;{\n])(?:[\d$,~+! \t]|/[^/\n]*/)*"
+"""What may stand before a command of sed's."""
+_SED_RUNS = re.compile(SED_ADDRESS + r"(?:e(?:\s|;|$)|s([/|,#@!])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiImM0-9]*e)")
 _CLIENT_RUNS = {
     "sqlite3": re.compile(r"(?:^|\n)[ \t]*\.(?:shell|system)\b"),
     "psql": re.compile(r"\\!|(?i:\bto\s+program\b|\bfrom\s+program\b)"),
@@ -40,7 +43,7 @@ def runs_code(program: str, texts: tuple[str, ...]) -> bool:
     """Whether the program's own arguments have it run code."""
     match program:
         case "sed":
-            return any(_SED_RUNS.search(script) for script in _sed_scripts(texts))
+            return any(_SED_RUNS.search(script) for script in sed_scripts(texts))
         case "tar":
             return any(text.startswith(_TAR_RUNS) for text in texts) or any(
                 not _PACKS.fullmatch(packer) for packer in _packers(texts)
@@ -52,7 +55,7 @@ def runs_code(program: str, texts: tuple[str, ...]) -> bool:
             return any(runs.search(text) for text in texts)
 
 
-def _sed_scripts(texts: tuple[str, ...]) -> list[str]:
+def sed_scripts(texts: tuple[str, ...]) -> list[str]:
     given = [after for text, after in pairwise(texts) if re.fullmatch(r"-[nErsuz]*e|--expression", text)]
     given += [text.partition("=")[2] for text in texts if text.startswith("--expression=")]
     return given or [text for text in texts if not text.startswith("-") and text][:1]
@@ -76,7 +79,7 @@ def _git_runs(texts: list[str]) -> bool:
     if texts[:1] == ["config"] and not {"--get", "--get-all", "--unset", "--unset-all", "get", "unset"} & set(texts):
         for name, value in pairwise(texts[1:]):
             if name.lower().startswith("alias."):
-                return value.startswith("!")
+                return value.startswith("!") or not value
             if "." in name and not name.startswith("-") and GIT_SETTING.search(name):
                 return not is_harmless(value)
     return False

@@ -6,7 +6,11 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from pi_intent.gates.databases import changes_data
+from pi_intent.gates.hosts import talks_to_itself
 from pi_intent.gates.script import Command
+from pi_intent.gates.secret_reads import reads_secrets
+from pi_intent.gates.wrappers import SUBCOMMANDED, TELLS_ITSELF
 from pi_intent.word_sets import word_set
 
 _DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate rimraf del-cli")
@@ -117,46 +121,54 @@ _CLOUD_MUTES = re.compile(
     r"|publish|send|rm|mv|cp|sync|rb|mb|destroy|disable|enable|add|apply|restore|purge|scale|ssh|submit|register|deregister)"
     r"(?:-.*)?"
 )
-_SQL = re.compile(r"\b(?:drop|delete|truncate|alter|update|insert|grant|revoke|create|replace)\b", re.I)
-_SQL_CLIENTS = word_set(
-    "psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client sqlcmd cockroach bq mongosh mongo"
-)
-_SECRET_PATH = re.compile(
-    r"""(?x) (?:^|.*/) (?: \.ssh(?:/.*)? | \.aws(?:/.*)? | \.gnupg(?:/.*)? | \.netrc | \.pgpass | \.npmrc | \.pypirc
-    | \.kube/config | \.docker/config\.json | \.config/(?:gcloud|gh)(?:/.*)? | \.git-credentials | \.azure(?:/.*)?
-    | \.env (?: \.(?!example|sample|template|dist|defaults?|test$).* )? | id_(?:rsa|ed25519|ecdsa|dsa)
-    | [^/]*\.(?:pem|p12|pfx|key)
-    | etc/(?:shadow|gshadow|sudoers)(?:\.d/.*)? | \.vault-token | credentials\.json
-    | proc/(?:\d+|self|\*)/environ )"""
-)
-_NAMES_ONLY = word_set(
-    "ls stat test [ find echo printf touch mkdir chmod cd git rm which file du basename dirname realpath readlink "
-    "ssh-keygen ln "
-    "alias export"
-)
 _CLOUDS = word_set("aws gcloud az gsutil")
+_OWN = {"purge": "deletes", "uninstall": "system"}
+"""Our own commands that take away what was recorded, or what records."""
+_HELPS_BY_LETTER = word_set(
+    "curl wget http https xh aria2c rclone sudo mount umount losetup truncate useradd usermod"
+)
+_DRY = word_set("--dry-run --dry-run=client --dry-run=server --dry-run=true --check --preview")
 
 
 def program_dangers(command: Command) -> Iterator[str]:
     """Yield the kinds of danger that a command's own name and arguments tell of."""
     program, texts = command.program or "", command.texts
     words = [text for text in texts if not text.startswith("-")]
-    if texts[:1] in (("--version",), ("--help",), ("-h",), ("help",)):
+    if _tells_itself(program, texts, words):
         return
-    yield from _removing(program, texts)
-    yield from _elsewhere(program, texts, words)
+    yield from _removing(program, command)
+    yield from _elsewhere(program, command, words)
     yield from _machine(program, texts, words)
-    yield from _secrets(program, command, words)
-    yield from _services(program, texts, words)
+    if reads_secrets(command):
+        yield "secrets"
+    yield from _services(program, command, words)
+    if program == "pi-intent" and "--dry-run" not in texts:
+        yield from (_OWN[word] for word in words[:2] if word in _OWN)
 
 
-def _removing(program: str, texts: tuple[str, ...]) -> Iterator[str]:
+def _tells_itself(program: str, texts: tuple[str, ...], words: list[str]) -> bool:
+    """Whether it only says what it is: `-h` is the host for others, and help is only alone."""
+    return (
+        texts in TELLS_ITSELF
+        or (texts == ("-h",) and program in _HELPS_BY_LETTER)
+        or (texts[-1:] == ("--help",) and program in SUBCOMMANDED and len(words) <= 1)
+    )
+
+
+def _removing(program: str, command: Command) -> Iterator[str]:
+    texts = command.texts
     if (
         program in _DELETES
         or program.startswith("mkfs")
         or (program == "find" and ("-delete" in texts))
         or (program == "dd" and any(t.startswith("of=") and t != "of=/dev/null" for t in texts))
-        or (program == "rsync" and any(t.startswith(("--delete", "--remove-source-files")) for t in texts))
+        or (
+            program == "rsync"
+            and any(t == "--del" or t.startswith(("--delete", "--remove-source-files")) for t in texts)
+        )
+        or (program == "tar" and "--remove-files" in texts)
+        or (program == "zip" and any(re.match(r"-[a-zA-Z]*m|--move", t) for t in texts))
+        or (program == "tee" and not {"-a", "--append"} & set(texts) and _reads_nothing(command))
         or (program == "mv" and texts[-1:] == ("/dev/null",))
         or (program == "cp" and "/dev/null" in texts[:-1])
         or (program in ("fd", "fdfind") and ("-X" in texts or "-x" in texts) and "rm" in texts)
@@ -164,15 +176,18 @@ def _removing(program: str, texts: tuple[str, ...]) -> Iterator[str]:
         yield "deletes"
 
 
-def _elsewhere(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator[str]:
-    if program in _FETCHES or (program == "rsync" and any(re.match(r"[\w.@-]+::?|rsync://", w) for w in words)):
-        local = (
-            program in ("curl", "wget", "http", "xh", "nc", "ncat")
-            and words
-            and all(_is_local(w) for w in _hosts(words))
-        )
-        if not local:
-            yield "network"
+def _reads_nothing(command: Command) -> bool:
+    return any(redirect.operator == "<" and redirect.target.text == "/dev/null" for redirect in command.redirects)
+
+
+def _elsewhere(program: str, command: Command, words: list[str]) -> Iterator[str]:
+    texts = command.texts
+    if (
+        program in _FETCHES
+        and not talks_to_itself(command)
+        and not (program == "ssh" and texts[:1] in (("-V",), ("-G",)))
+    ) or (program == "rsync" and any(re.match(r"[\w.@-]+::?|rsync://", w) for w in words)):
+        yield "network"
     if program in _INSTALLERS:
         verbs = _INSTALLERS[program]
         first = next((w for w in (texts if any(v.startswith("-") for v in verbs) else words)), "")
@@ -197,7 +212,7 @@ def _elsewhere(program: str, texts: tuple[str, ...], words: list[str]) -> Iterat
             yield "installs"
     elif program in ("npx", "bunx", "uvx") and {"-y", "--yes", "--from", "--package"} & set(texts):
         yield "installs"
-    if program in _PUBLISHES and not {"--dry-run", "-n"} & set(texts):
+    if program in _PUBLISHES and "--dry-run" not in texts and not (program == "cargo" and "-n" in texts):
         verbs = _PUBLISHES[program]
         if (words and words[0] in verbs and (program != "yarn" or words[0] == "publish" or "publish" in words)) or (
             program == "vercel" and words[:1] in ([], ["deploy"])
@@ -219,20 +234,6 @@ def _gh_writes(texts: tuple[str, ...]) -> bool:
     )
 
 
-def _hosts(words: list[str]) -> list[str]:
-    return [
-        w
-        for w in words
-        if "://" in w or re.match(r"(?:localhost|127\.|\[?::1)", w) or re.match(r"[\w-]+(?:\.[\w-]+)+", w)
-    ] or [""]
-
-
-def _is_local(url: str) -> bool:
-    return bool(
-        re.match(r"(?:https?://)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?::\d+)?(?:[/?].*)?$", url)
-    )
-
-
 def _machine(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator[str]:
     if program in _PRIVILEGES or (
         program == "chmod"
@@ -241,7 +242,7 @@ def _machine(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator
                 r"0?[0-7]*[2367][0-7]{0}|0?[4-7][0-7]{3}|0?[0-7]{2}[2367]|[ugoa]*\+[rwxX]*s[rwxX]*|[oa]+[+=][rx]*w[rx]*",
                 w,
             )
-            for w in texts[:2]
+            for w in words[:1]
         )
     ):
         yield "privileges"
@@ -251,6 +252,8 @@ def _machine(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator
             "service": bool(set(texts) & _LOOKS),
             "kill": texts[:1] in (("-l",), ("-0",)),
             "crontab": "-l" in texts,
+            "at": texts == ("-l",),
+            "batch": texts == ("-l",),
             "mount": not texts or texts == ("-l",),
             "sysctl": not any("=" in w or w == "-w" for w in texts),
             "launchctl": bool(words) and words[0] in ("list", "print"),
@@ -292,39 +295,9 @@ def _docker_acts(words: list[str]) -> bool:
     return bool(words) and words[0] in acts
 
 
-def _secrets(program: str, command: Command, words: list[str]) -> Iterator[str]:
-    if (
-        (program in ("printenv", "env", "export") and not command.arguments)
-        or (program in ("set", "declare") and not command.arguments)
-        or (
-            program in ("printenv", "echo", "printf")
-            and any(
-                re.search(r"(?i)(?:^|[${_])\w*(?:secret|token|passw|api_?key|credential|private_key)\w*", word.shown)
-                for word in command.arguments
-                if program == "printenv" or word.text is None
-            )
-        )
-        or (program == "security" and any(w.startswith(("find-", "dump-", "export")) for w in words))
-        or (
-            program in ("secret-tool", "pass", "op", "bw", "keyring", "gopass")
-            and bool(words)
-            and words[0] not in ("ls", "list", "status")
-        )
-        or (program == "gpg" and any("secret" in text for text in command.texts))
-    ):
-        yield "secrets"
-    reads = [word for word in command.arguments if program not in _NAMES_ONLY]
-    if program in ("grep", "rg", "egrep", "fgrep", "sed", "awk", "jq"):
-        at = next((n for n, word in enumerate(reads) if not word.start.startswith("-")), len(reads))
-        reads = reads[at + 1 :]  # the first word is what is looked for
-    reads += [redirect.target for redirect in command.redirects if redirect.operator == "<"]
-    shown = [re.sub(r"^@|^--?[\w-]+=", "", word.shown) for word in reads]
-    if any(_SECRET_PATH.fullmatch(text) and not text.endswith(".pub") for text in shown):
-        yield "secrets"
-
-
-def _services(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator[str]:
-    if program in _INFRA_VERBS and not any(t.startswith("--dry-run") or t in ("--check", "--preview") for t in texts):
+def _services(program: str, command: Command, words: list[str]) -> Iterator[str]:
+    texts = command.texts
+    if program in _INFRA_VERBS and not _DRY & set(texts):
         verbs = _INFRA_VERBS[program].split()
         looks = words[1:2] in (["list"], ["status"], ["history"], ["show"], ["get"])
         verb = (
@@ -332,14 +305,12 @@ def _services(program: str, texts: tuple[str, ...], words: list[str]) -> Iterato
             if program in ("kubectl", "helm", "terraform")
             else (words or [""])[0]
         )
-        if not verbs or (verb in verbs and not looks):
+        asks = program == "kubectl" and texts[:2] == ("auth", "can-i")
+        if not verbs or (verb in verbs and not looks and not asks):
             yield "infra"
-    elif (
-        (program in _CLOUDS and any(_CLOUD_MUTES.fullmatch(w) for w in words[:4]))
-        or (program in _SQL_CLIENTS and any(_SQL.search(t) for t in texts))
-        or (
-            program == "redis-cli"
-            and any(t.upper() in ("FLUSHALL", "FLUSHDB", "DEL", "SHUTDOWN", "CONFIG") for t in texts)
-        )
-    ):
+    elif program in _CLOUDS and any(_CLOUD_MUTES.fullmatch(w) for w in words[:4]):
         yield "infra"
+    else:
+        given = [redirect.target for redirect in command.redirects if redirect.operator == "<<<"]
+        if changes_data(program, [word.shown for word in (*command.arguments, *given)]):
+            yield "infra"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from typing import Literal
 
 Gap = Literal["home", "variable", "substitution", "glob", "input"]
@@ -37,6 +38,8 @@ class Unknown:
 
     gap: Gap
     source: str
+    values: tuple[str, ...] = ()
+    """What it is one of, where that is known: the words of a loop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,11 @@ class Word:
                 break
             known += part
         return known
+
+    def after(self, count: int) -> Word:
+        """The word without its first characters, which are literal."""
+        unknown = dropwhile(lambda part: isinstance(part, str), self.parts)
+        return Word(self.source, (self.start[count:], *unknown))
 
     @property
     def shown(self) -> str:

@@ -11,7 +11,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pi_intent.gates.inputs import reads_code, said_by
+from pi_intent.gates.inputs import reads_code, said_by, says_nothing
+from pi_intent.gates.paths import MOST_PATHS, path_of
 from pi_intent.gates.script import (
     Assignment,
     Command,
@@ -24,9 +25,9 @@ from pi_intent.gates.script import (
     Unknown,
     Word,
 )
-from pi_intent.gates.variables import assignment_counts, first_error, home_kept
+from pi_intent.gates.variables import assignment_counts, backticked, changes_variables, first_error, home_kept
 from pi_intent.gates.words import Cell, cells_of, decoded, words_of
-from pi_intent.gates.wrappers import FETCHERS, SHELLS, Inside, inside
+from pi_intent.gates.wrappers import FETCHERS, INPUT, SHELLS, Inside, inside
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
@@ -36,6 +37,7 @@ _MOST_SIGNS = 3000
 """How many signs that mean something to a shell. The parser's time grows with the square of wrong ones."""
 _SIGNS = "|<>`$()&;!{}[]*=@?:~+"
 _MOST_COMMANDS = 5000
+_MOST_BACKTICKED = 64
 _DEEPEST = 60
 _DEEPEST_SHELL = 6
 _LONGEST_QUOTE = 200
@@ -51,7 +53,7 @@ _PLACES: dict[str, Place] = {
     "while_statement": "loop",
     "heredoc_body": "heredoc",
 }
-_SHELLS_OF_THEIR_OWN = ("subshell", "command_substitution", "process_substitution", "function_definition")
+_SHELLS_OF_THEIR_OWN = ("subshell", "command_substitution", "process_substitution")
 _SUBSTITUTIONS = ("command_substitution", "process_substitution")
 _REDIRECTS = ("file_redirect", "heredoc_redirect", "herestring_redirect")
 
@@ -92,6 +94,7 @@ class _Reading:
         self.signs = 0
         self.aliases: dict[str, str] = {}
         self.variables: dict[str, list[Cell]] = {}
+        self.loops: dict[str, tuple[str, ...]] = {}
         self.settled: Counter[str] | None = Counter()
         self.inputs: dict[int, str] = {}
 
@@ -109,16 +112,20 @@ class _Reading:
             text = text.replace("\0", "")
         raw = re.sub("[\ud800-\udfff]", "\ufffd", text).encode()
         root = self.parser.parse(raw).root_node
-        kept = self.variables, self.settled
-        self.variables, self.settled = {}, assignment_counts(root)
+        kept = self.variables, self.loops, self.settled
+        self.loops = {}
+        self.variables, self.settled = {INPUT: [Unknown("input", "{}")]}, assignment_counts(root)
         if root.has_error:
             self.give_up("syntax", first_error(root) or text)
         self.visit(root, around, depth, 0)
-        self.variables, self.settled = kept
+        self.variables, self.loops, self.settled = kept
         return None
 
     def value(self, name: str, quoted: bool) -> list[Cell] | None:
         cells = self.variables.get(name)
+        if cells is None and self.settled is not None and self.settled[name] == 2:
+            values = ("./",) if name == "PWD" else self.loops.get(name, ())
+            return [Unknown("variable", f"${name}", values)] if values else None
         if cells is None or not quoted:
             # Outside quotes a value splits at its blanks, but the quotes in it are only letters.
             return None if cells is None else [c if isinstance(c, Unknown) else (c[0], "{" in c[0]) for c in cells]
@@ -140,6 +147,8 @@ class _Reading:
         kind = node.type
         if place := _PLACES.get(kind):
             around = self.inner(around, place, own=kind in _SHELLS_OF_THEIR_OWN)
+        if kind == "expansion":
+            self.backticks(decoded(node.text or b""), around, depth)
         if kind in ("command", "declaration_command", "unset_command"):
             self.simple(node, around, list(redirects), depth, level)
         elif kind in ("variable_assignment", "variable_assignments"):
@@ -153,14 +162,29 @@ class _Reading:
             self.alternatives(node, around, depth, level, redirects)
         elif kind in _REDIRECTS:
             self.redirects([node], around, depth, level)
+        elif kind == "for_statement":
+            self.loop(node, around, depth, level)
         else:
-            children = node.children
-            for child, after in zip(children, [*children[1:], None], strict=False):
-                background = after is not None and after.type == "&"
-                self.visit(
-                    child, self.inner(around, "background", own=True) if background else around, depth, level + 1
-                )
+            self.children(node, around, depth, level)
         return None
+
+    def loop(self, node: Node, around: Command, depth: int, level: int) -> None:
+        """Visit a loop, in whose body its variable is one of its words."""
+        variable, *others = [child for child in node.children if child.is_named] or [node]
+        name = decoded(variable.text or b"")
+        outer = self.loops
+        if len(others) <= MOST_PATHS:
+            words = [word for child in others if child.type != "do_group" for word in self.words(child)]
+            values = [path for word in words for path in [path_of(word)] if path is not None]
+            self.loops = {**outer, name: tuple(values) if len(values) == len(words) else ()}
+        self.children(node, around, depth, level)
+        self.loops = outer
+
+    def children(self, node: Node, around: Command, depth: int, level: int) -> None:
+        children = node.children
+        for child, after in zip(children, [*children[1:], None], strict=False):
+            background = after is not None and after.type == "&"
+            self.visit(child, self.inner(around, "background", own=True) if background else around, depth, level + 1)
 
     def inner(self, around: Command, place: Place, *, own: bool) -> Command:
         self.scopes += own
@@ -204,6 +228,9 @@ class _Reading:
 
     def fed(self, source: int, first: int, around: Command, depth: int) -> None:
         """A stage reads what those before it print: a shell among its commands runs that."""
+        if source < first and all(says_nothing(giver) for giver in self.commands[source:first]):
+            nothing = Redirect("<", Word("/dev/null", ("/dev/null",)))
+            self.commands[first:] = [replace(c, redirects=(*c.redirects, nothing)) for c in self.commands[first:]]
         readers = [at for at in range(first, len(self.commands)) if reads_code(self.commands[at])]
         for at in readers:
             givers = self.commands[source:first]
@@ -245,11 +272,22 @@ class _Reading:
         """Visit the commands within the words below a node."""
         if level > _DEEPEST:
             return self.give_up("deep", decoded(node.text or b""))
+        if node.type == "expansion":
+            self.backticks(decoded(node.text or b""), around, depth)
         for child in node.children:
             if child.type in (*_SUBSTITUTIONS, "subshell"):
                 self.visit(child, around, depth, level + 1)
             elif child.child_count:
                 self.substitutions(child, around, depth, level + 1)
+        return None
+
+    def backticks(self, text: str, around: Command, depth: int) -> None:
+        """Read what stands in backticks in a text where the grammar does not see them."""
+        pieces = backticked(text) if "`" in text else []
+        if pieces is None or len(pieces) > _MOST_BACKTICKED:
+            return self.give_up("syntax", text)
+        for piece in pieces:
+            self.read(piece, self.inner(around, "substitution", own=True), depth + 1)
         return None
 
     def redirected(
@@ -315,6 +353,7 @@ class _Reading:
                 text = decoded(child.text or b"")
                 if not quoted:
                     self.visit(child, around, depth, level + 1)
+                    self.backticks(text, self.inner(around, "heredoc", own=False), depth)
                 body = text, quoted or not re.search(r"[$`]", text)
             elif child.type in _REDIRECTS:
                 further, words, _ = self.redirect(child, around, depth, level)
@@ -402,6 +441,9 @@ class _Reading:
             return self.give_up("deep", command.source)
         name = command.name
         if name is not None and name.text is None:
+            self.give_up("name", command.source)
+        if self.settled is not None and changes_variables(command):
+            self.variables, self.settled = {}, None
             self.give_up("name", command.source)
         if command.program == "alias":
             for word in command.arguments:

@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from pi_intent.gates.script import Unknown
+from pi_intent.gates.script import Command, Unknown
 from pi_intent.gates.words import Cell, decoded
 from pi_intent.word_sets import word_set
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_CHANGES_VARIABLES = word_set("read unset mapfile readarray getopts let eval source . printf local trap")
+_CHANGES_VARIABLES = word_set(
+    "read unset mapfile readarray getopts let eval source . printf local trap alias declare typeset export readonly"
+)
+_CHANGES_WITH_OPTIONS = word_set("exec wait")
+_SEEN_THROUGH = word_set("command builtin time noglob nocorrect")
+_SET_BY_THE_SHELL = word_set(
+    "_ PWD OLDPWD LINENO RANDOM SRANDOM SECONDS REPLY OPTARG EPOCHSECONDS BASHPID PPID UID EUID"
+)
+_PLAIN_DECLARING = re.compile(r"-[gxrpaAfF]+|[^-=$`'\"]*")
+_COMPARES = ("==", "!=", "<=", ">=")
+_LONGEST_NAME = 200
 
 
 def assignment_counts(root: Node) -> Counter[str] | None:
     """How often each variable is assigned in a text, or None where something may change one unseen."""
-    counts: Counter[str] = Counter()
+    counts = Counter(dict.fromkeys(_SET_BY_THE_SHELL, 2))
     cursor = root.walk()
     while True:
         node = cursor.node
-        if node is not None and node.type == "variable_assignment" and node.children:
-            appended = any(child.type == "+=" for child in node.children)
-            counts[decoded(node.children[0].text or b"")] += 2 if appended else 1
-        elif node is not None and node.type == "for_statement":
-            counts.update({decoded(child.text or b""): 2 for child in node.children if child.type == "variable_name"})
-        elif node is not None and node.type == "command_name" and decoded(node.text or b"") in _CHANGES_VARIABLES:
-            return None
+        if node is not None:
+            if _changes_unseen(node):
+                return None
+            counts.update(_assigned(node))
         if cursor.goto_first_child() or cursor.goto_next_sibling():
             continue
         while cursor.goto_parent():
@@ -37,12 +46,81 @@ def assignment_counts(root: Node) -> Counter[str] | None:
             return None if counts["IFS"] else counts
 
 
+def _assigned(node: Node) -> dict[str, int]:
+    """The variables that a node assigns; two stands for more than once."""
+    match node.type:
+        case "variable_assignment" if first := node.child(0):
+            name, bracket, _ = decoded(first.text or b"").partition("[")
+            return {name: 2 if bracket or any(child.type == "+=" for child in node.children) else 1}
+        case "expansion" | "binary_expression":
+            operators = [child.type for child in node.children if not child.is_named]
+            if not any(sign.endswith("=") and sign not in _COMPARES for sign in operators):
+                return {}
+        case "for_statement":
+            return {decoded(child.text or b""): 2 for child in node.children if child.type == "variable_name"}
+        case "postfix_expression" | "unary_expression":
+            pass
+        case _:
+            return {}
+    return {decoded(child.text or b""): 2 for child in node.children if child.type in ("variable_name", "word")}
+
+
+def _changes_unseen(node: Node) -> bool:
+    match node.type:
+        case "command":
+            return _changes_by_name(_unquoted(child) for child in node.children)
+        case "declaration_command":
+            return any(
+                child.type != "variable_assignment" and not _PLAIN_DECLARING.fullmatch(decoded(child.text or b""))
+                for child in node.children[1:]
+            )
+        case _:
+            return node.type == "unset_command"
+
+
+def _changes_by_name(words: Iterator[str]) -> bool:
+    name = next((word for word in words if word and word not in _SEEN_THROUGH and not word.startswith("-")), "")
+    return name in _CHANGES_VARIABLES or (
+        name in _CHANGES_WITH_OPTIONS and any(word.startswith(("-p", "{")) for word in words)
+    )
+
+
+def _unquoted(node: Node) -> str:
+    """A word without its quotes: enough to know a name, and nothing for what is no word."""
+    if node.type == "variable_assignment" or node.type.endswith("_redirect"):
+        return ""
+    long = node.end_byte - node.start_byte > _LONGEST_NAME
+    return "…" if long else re.sub(r"[\\'\"]", "", decoded(node.text or b""))
+
+
+def changes_variables(command: Command) -> bool:
+    """Whether a command, by the name that it turns out to have, may set a variable of this shell."""
+    return (
+        command.name is not None
+        and command.name.text in _CHANGES_VARIABLES
+        and command.name.source != command.name.text
+        and set(command.through) <= _SEEN_THROUGH
+    )
+
+
 def home_kept(cells: list[Cell]) -> list[Cell]:
     """A value as it is later put in: its tilde has become the home folder."""
     first = cells[0] if cells else None
     if first is None or isinstance(first, Unknown) or first[1] or not (first[0] == "~" or first[0].startswith("~/")):
         return cells
     return [Unknown("home", "~"), (first[0][1:], False), *cells[1:]]
+
+
+def backticked(text: str) -> list[str] | None:
+    """What stands in backticks that are not escaped, or None where one has no second.
+
+    The grammar gives no node for them in here-documents and in default values.
+    """
+    marks = [found.start() for found in re.finditer(r"\\.|`", text, flags=re.S) if found[0] == "`"]
+    if len(marks) % 2:
+        return None
+    pairs = zip(marks[::2], marks[1::2], strict=True)
+    return [re.sub(r"\\([\\`$])", r"\1", text[start + 1 : end]) for start, end in pairs]
 
 
 def first_error(root: Node) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 
 from pi_intent.gates import own_commands
 from pi_intent.gates.git_dangers import GIT_VALUED
@@ -14,14 +15,64 @@ from pi_intent.word_sets import word_set
 SHELLS = word_set("sh bash zsh dash ksh ash fish mksh busybox-sh")
 LANGUAGES = re.compile(r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|Rscript|osascript|tclsh)[\d.]*")
 _CODE_FLAGS = re.compile(r"-[A-Za-z]*[ceEr]|--eval|--print|-p|-pe|-ne|-pi|-lane|eval")
-_RECIPES = word_set("make gmake just task rake ninja gradle gradlew mvn mvnw ant tox nox invoke")
+_RECIPES: dict[str, str] = {
+    # Each with the options that have it run nothing.
+    "make": "-n --dry-run --just-print --recon -v",
+    "gmake": "-n --dry-run --just-print --recon -v",
+    "just": "-n --dry-run -l --list --summary",
+    "task": "-n --dry -l --list --list-all",
+    "rake": "-n --dry-run -T --tasks",
+    "ninja": "-n",
+    "gradle": "-m --dry-run -v",
+    "gradlew": "-m --dry-run -v",
+    "mvn": "-v",
+    "mvnw": "-v",
+    "ant": "-p -projecthelp -version",
+    "tox": "-l",
+    "nox": "-l --list",
+    "invoke": "-l --list --dry",
+}
+TELLS_ITSELF = (("--version",), ("--help",))
+"""Arguments with which a program only tells what it is."""
+INPUT = "0input"
+"""A variable, of a name that no shell allows: what stands on the input of xargs or find, in a text made of it."""
+
+SUBCOMMANDED = word_set(
+    "git npm pnpm yarn bun docker podman docker-compose kubectl oc helm terraform tofu pulumi aws gcloud az gh cargo "
+    "pip pip3 uv poetry apt apt-get brew systemctl"
+)
+_GROUPS = word_set("compose container image volume network system builder buildx stack swarm service")
+_GROUPED = word_set("aws gcloud az gh")
+_BEFORE_SUBCOMMAND = word_set(
+    "-n --namespace --context --kubeconfig --cluster -H --host --config --prefix --profile --region --project "
+    "-R --repo --log-level -f --file -p --project-name -l -c -C --cwd --dir --directory --workspace -w --filter -F"
+)
 _RUNNERS = {"npm", "pnpm", "yarn", "bun"}
+_OF_ITSELF = word_set("--version -V -v --help -h")
 _MODULES = word_set(
     "pytest unittest mypy ruff black isort flake8 pylint pyright coverage json.tool venv pip build py_compile "
     "compileall "
     "http.server timeit doctest this platform site sysconfig tarfile zipfile twine virtualenv uv pre_commit"
 )
 FETCHERS = word_set("curl wget fetch aria2c http https xh nc ncat lynx w3m ssh")
+_RUN_BY_OPTION = {
+    **dict.fromkeys(("vim", "vi", "nvim", "ex", "emacs"), re.compile(r"-[a-zA-Z]*c|\+|--eval|--cmd")),
+    "less": re.compile(r"\+.*!"),
+    "man": re.compile(r"-[a-zA-Z]*P|--pager"),
+    "rg": re.compile(r"--pre(?:=|$)|--hostname-bin"),
+    "cmake": re.compile(r"-P"),
+    "perf": re.compile(r"(?:stat|record|trace|top|mem|lock|sched|c2c|ftrace|kvm)$"),
+}
+_CMAKE_TOOLS = {
+    "remove": "rm",
+    "remove_directory": "rm",
+    "copy": "cp",
+    "copy_directory": "cp",
+    "copy_if_different": "cp",
+    "rename": "mv",
+    "make_directory": "mkdir",
+    "create_symlink": "ln",
+}
 _SCRIPT_FILE = re.compile(r".*\.(?:sh|bash|zsh|py|pl|rb|js|mjs|ts|php|lua|ps1)")
 
 _VALUED: dict[str, str] = {
@@ -48,7 +99,7 @@ _VALUED: dict[str, str] = {
     "parallel": "jaNnSI --jobs --arg-file --sshlogin --colsep --delay --retries --timeout --joblog --results",
     "strace": "eopsuE",
     "watch": "n --interval",
-    "flock": "wE --timeout",
+    "flock": "wE --timeout --wait --conflict-exit-code",
     "coproc": "",
     "noglob": "",
     "nocorrect": "",
@@ -114,6 +165,8 @@ def inside(command: Command) -> Inside:
     if program is None or not program:
         return NOTHING
     words = command.arguments
+    if _is_told_later(program, words):
+        return Inside(hidden="code")
     if program in SHELLS:
         return _shell(command, words)
     if program == "eval":
@@ -143,33 +196,44 @@ def inside(command: Command) -> Inside:
         return _git(command, words)
     if LANGUAGES.fullmatch(program):
         return _language(program, words, command)
-    if program in _RECIPES and not {"--version", "-v", "--help", "-n", "--dry-run"} & set(command.texts):
-        return Inside(hidden="recipe")
+    if program in _RECIPES:
+        looks = command.texts in TELLS_ITSELF or {*_RECIPES[program].split()} & set(command.texts)
+        return NOTHING if looks else Inside(hidden="recipe")
     if program in _RUNNERS and command.texts[:1] and command.texts[0] in ("run", "start", "test", "run-script", "t"):
         return Inside(hidden="recipe")
     if program in ("awk", "gawk", "mawk") and any(
         re.search(r"system\s*\(|\|\s*\"|\|\s*getline", t) for t in command.texts
     ):
         return Inside(hidden="code")
-    if program in ("vim", "vi", "nvim", "ex", "emacs") and any(
-        t.startswith(("-c", "+", "--eval")) for t in command.texts
-    ):
+    if program == "cmake" and command.texts[:1] == ("-E",):
+        tool = tuple(Word(word.source, (_CMAKE_TOOLS.get(word.start, word.start),)) for word in words[1:2])
+        return Inside(commands=_running(command, (*tool, *words[2:]), program))
+    if program in _RUN_BY_OPTION and any(_RUN_BY_OPTION[program].match(t) for t in command.texts):
         return Inside(hidden="code")
     if program in own_commands.PROGRAMS and own_commands.runs_code(program, command.texts):
         return Inside(hidden="code")
     written = command.name.shown if command.name else ""
     if "/" in written and (_SCRIPT_FILE.fullmatch(written) or (written.startswith("./") and "bin/" not in written)):
-        return Inside(hidden="recipe" if program in _RECIPES else "script")
+        return Inside(hidden="script")
     return NOTHING
+
+
+def _is_told_later(program: str, words: tuple[Word, ...]) -> bool:
+    """Whether only the run will tell which of its subcommands a program is given, or which long option git is."""
+    if program not in SUBCOMMANDED:
+        return False
+    rest = _skip(words, "", GIT_VALUED if program == "git" else _BEFORE_SUBCOMMAND)
+    grouped = bool(rest) and (rest[0].text in _GROUPS or (program in _GROUPED and rest[0].text != "api"))
+    return any(word.text is None for word in rest[: 1 + grouped] if not word.start.startswith("-")) or (
+        program == "git" and any(word.text is None and re.fullmatch("--[a-z-]*", word.start) for word in words)
+    )
 
 
 def _fetched(words: Iterable[Word]) -> Hidden | None:
     for word in words:
         for part in word.parts:
-            if isinstance(part, Unknown) and re.match(
-                r"[<$]?[(`]\s*(?:\w+=\S+\s+)*(?:sudo\s+)?([\w/]+)", part.source
-            ):
-                found = re.match(r"[<$]?[(`]\s*(?:\w+=\S+\s+)*(?:sudo\s+)?([\w/]+)", part.source)
+            if isinstance(part, Unknown):
+                found = re.match(r"[<$]?[(`]\s*(?:\w+=\S+\s+)*(?:sudo\s+)?([\w/.-]+)", part.source)
                 if found and found[1].rsplit("/", 1)[-1] in FETCHERS:
                     return "fetched"
     return None
@@ -187,8 +251,9 @@ def _text(words: tuple[Word, ...], place: Place) -> Inside:
             return Inside(hidden=hidden)
         if all(not word.start for word in words):
             return Inside(hidden="input")
+    stand_ins = {"home": "~", "input": f"${{{INPUT}}}"}
     pieces = [
-        "".join(part if isinstance(part, str) else "$__unknown" if part.gap != "home" else "~" for part in word.parts)
+        "".join(part if isinstance(part, str) else stand_ins.get(part.gap, "$__unknown") for part in word.parts)
         for word in words
     ]
     return Inside(texts=((" ".join(pieces), place),))
@@ -233,7 +298,7 @@ def _wrapper(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
                 break
     if program == "sudo" and set(texts[:1]) & {"-i", "-s", "-v", "-k", "-l", "-K"} and len(texts) == 1:
         return NOTHING
-    words = _skip(words, letters, long)
+    options, words = words, _skip(words, letters, long)
     if program in ("env", "sudo", "doas", "command", "coproc"):
         while words and re.match(r"\w+=", words[0].start):
             words = words[1:]
@@ -241,26 +306,52 @@ def _wrapper(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
     if program == "coproc" and len(words) > 1 and words[1].text == "{":
         words = words[1:]
     if not words:
-        return NOTHING
+        return Inside(hidden="input") if program == "parallel" and texts not in TELLS_ITSELF else NOTHING
+    if program == "flock" and words[0].text in ("-c", "--command"):
+        return _text(words[1:2], "nested")
     if program in ("xargs", "parallel"):
         if program == "parallel":
             cut = next((at for at, word in enumerate(words) if word.start.startswith(":::")), len(words))
             words = words[:cut]
-            if words and (len(words) == 1 and " " in words[0].start):
-                return _text(words, "nested")
-        words = (*words, Word("…", (Unknown("input", "…"),)))
-        if len(words) > 1 and words[0].text in SHELLS and len(words) == 2:
+            if not words:
+                return Inside(hidden="input")
+        mark = "{}" if program == "parallel" else _mark(options[: len(options) - len(words)])
+        put = tuple(_put_in(word, mark) for word in words) if mark else words
+        if program == "parallel" and len(words) == 1 and " " in words[0].start:
+            return _text(put, "nested")
+        if len(words) == 1 and words[0].text in SHELLS:
             return Inside(hidden="input")
+        words = put if put != words else (*words, Word("…", (Unknown("input", "…"),)))
     if program in ("watch", "entr") and len(words) == 1:
         return _text(words, "nested")
     return Inside(commands=_running(command, words, program))
+
+
+def _mark(options: tuple[Word, ...]) -> str:
+    """What xargs puts its input in place of; nothing where that comes last."""
+    for at, word in enumerate(options):
+        if found := re.fullmatch(r"-[0rtxop]*I(.*)|--replace=(.+)|(-i|--replace)", word.start):
+            following = options[at + 1].start if at + 1 < len(options) else ""
+            return found[1] or found[2] or ("{}" if found[3] else following)
+    return ""
+
+
+def _put_in(word: Word, mark: str) -> Word:
+    """A word with what stands on the input in place of a mark."""
+    if not any(isinstance(part, str) and mark in part for part in word.parts):
+        return word
+    pieces = [re.split(f"({re.escape(mark)})", part) if isinstance(part, str) else [part] for part in word.parts]
+    parts = [Unknown("input", mark) if part == mark else part for part in chain.from_iterable(pieces) if part != ""]
+    return Word(word.source, tuple(parts))
 
 
 def _shell(command: Command, words: tuple[Word, ...]) -> Inside:
     at = 0
     while at < len(words):
         text = words[at].start
-        if text.startswith(("-", "+")) and not text.startswith("--") and "c" in text[1:]:
+        if text.startswith("--command="):
+            return _text((words[at].after(len("--command=")),), "nested")
+        if text == "--command" or (text.startswith(("-", "+")) and not text.startswith("--") and "c" in text[1:]):
             rest = _skip(words[at + 1 :], "oO")
             return _text(rest[:1], "nested") if rest else NOTHING
         if text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
@@ -297,12 +388,7 @@ def _find(command: Command, words: tuple[Word, ...]) -> Iterable[Command]:
     while at < len(words):
         if words[at].text in starts and (command.program == "fd" or not words[at].start.lower().startswith("-x")):
             end = next((n for n in range(at + 1, len(words)) if words[n].text in (";", "+")), len(words))
-            inner = tuple(
-                Word(word.source, (Unknown("input", word.source),))
-                if "{}" in word.start and " " not in word.start
-                else word
-                for word in words[at + 1 : end]
-            )
+            inner = tuple(_put_in(word, "{}") for word in words[at + 1 : end])
             yield from _running(command, inner, command.program or "find")
             at = end
         at += 1
@@ -334,6 +420,8 @@ def _container(command: Command, words: tuple[Word, ...]) -> Inside:
 def _git(command: Command, words: tuple[Word, ...]) -> Inside:
     """`-c alias.x=!…` runs a shell; `submodule foreach`, `bisect run` and `rebase -x` run what they are given."""
     texts = command.texts
+    if any(text.startswith(("--config-env", "--exec-path=")) for text in texts[: _subcommand(texts)]):
+        return Inside(hidden="code")
     for at, text in enumerate(texts):
         if text == "-c" and at + 1 < len(texts):
             name, _, value = texts[at + 1].partition("=")
@@ -356,9 +444,16 @@ def _subcommand(texts: tuple[str, ...]) -> int:
     return at
 
 
+def reads_input(texts: tuple[str, ...]) -> bool:
+    """Whether the program of a language takes its code from its input."""
+    script = next((text for text in texts if not text.startswith("-") or text == "-"), "-")
+    alone = len(texts) == 1 and texts[0] in _OF_ITSELF
+    return script == "-" and not alone and not any(_CODE_FLAGS.fullmatch(text) for text in texts)
+
+
 def _language(program: str, words: tuple[Word, ...], command: Command) -> Inside:
     texts = command.texts
-    if not texts or texts[0] in ("--version", "-V", "-v", "--help", "-h"):
+    if not texts or (len(texts) == 1 and texts[0] in _OF_ITSELF):
         return NOTHING
     if program.startswith(("python", "pypy")):
         for at, text in enumerate(texts):
@@ -378,6 +473,6 @@ def _language(program: str, words: tuple[Word, ...], command: Command) -> Inside
         return NOTHING
     if any(_CODE_FLAGS.fullmatch(text) for text in texts[:3]):
         return Inside(hidden="code")
-    if texts[0] == "-":
-        return NOTHING  # it reads its input
+    if reads_input(texts):
+        return NOTHING
     return Inside(hidden=_fetched(words) or "script")

@@ -1,0 +1,49 @@
+"""Whether what a database's client is given changes something."""
+
+from __future__ import annotations
+
+import re
+
+from pi_intent.word_sets import word_set
+
+SQL_CLIENTS = word_set("psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client cockroach bq")
+_OTHERS = word_set("mongosh mongo sqlcmd")
+"""Clients whose statements need nothing between them, or are no SQL."""
+
+_VERBS = "drop|delete|truncate|alter|update|insert|grant|revoke|create|replace|merge|rename"
+_CHANGES = re.compile(rf"\b(?:{_VERBS})\b", re.I)
+_FIRST = re.compile(
+    rf"[\s(]*(?:{_VERBS}|copy|do|call|execute|vacuum|reindex|refresh|reassign|load|import|rm|cp|mk)\b", re.I
+)
+_MAY_CHANGE = re.compile(r"[\s(]*(?:with|explain|begin|start|delimiter|if|while)\b", re.I)
+_STORES = re.compile(r"[\s(]*select\b.*\binto\b", re.I | re.S)
+_METHODS = re.compile(r"\.(?:drop|delete|update|insert|remove|replace|create|rename|bulkWrite)\w*\s*\(")
+_ASIDE = re.compile(
+    r"""--[^\n]* | /\*.*?(?:\*/|\Z) | '[^']*(?:'|\Z) | "[^"]*(?:"|\Z) | `[^`]*(?:`|\Z)""", re.S | re.X
+)
+"""Comments, texts and quoted names."""
+_READ_DIFFERENTLY = re.compile(r"""\\['"gG]|/\*!|--(?!\s)|[#]|\$\w*\$""")
+"""What one database takes for a comment or a text, and another does not."""
+_REDIS_CHANGES = word_set("FLUSHALL FLUSHDB DEL UNLINK SHUTDOWN CONFIG EVAL")
+
+
+def changes_data(program: str, texts: list[str]) -> bool:
+    """Judge SQL by the first word of each of its statements."""
+    if program == "redis-cli":
+        return any(text.upper() in _REDIS_CHANGES for text in texts)
+    if program in _OTHERS:
+        return any(_METHODS.search(text) or _CHANGES.search(text) for text in texts)
+    return program in SQL_CLIENTS and any(map(_changes, texts))
+
+
+def _changes(text: str) -> bool:
+    if text.startswith("-"):  # an option, and its value on it
+        return bool(_CHANGES.search(text) or _CHANGES.match(text[2:]))
+    if _READ_DIFFERENTLY.search(text) or text.count("'") % 2:
+        return bool(_CHANGES.search(text))
+    for statement in _ASIDE.sub(" ", text).split(";"):
+        if _FIRST.match(statement) or _STORES.match(statement):
+            return True
+        if _MAY_CHANGE.match(statement) and _CHANGES.search(statement):
+            return True
+    return False
