@@ -30,11 +30,12 @@ class Danger:
 _RUN_OTHERS = word_set(
     "unshare chrt setpriv prlimit systemd-run runuser tmux screen xvfb-run dbus-run-session ssh-agent firejail bwrap "
     "fakeroot numactl hyperfine watchexec nix-shell pwsh powershell gdb lldb script run0 sg capsh setarch linux32 "
-    "linux64 i386 x86_64 faketime systemd-inhibit start-stop-daemon valgrind"
+    "linux64 i386 x86_64 faketime systemd-inhibit start-stop-daemon valgrind "
+    "catchsegv arch nocache eatmydata trickle torsocks wsl cmd.exe chronic chpst softlimit cgexec dbus-launch coreutils"
 )
 """Programs that run what they are given, in forms that are not taken apart here."""
 
-_LOADED = word_set("LD_PRELOAD BASH_ENV PROMPT_COMMAND PYTHONSTARTUP")
+_LOADED = word_set("LD_PRELOAD BASH_ENV ENV PROMPT_COMMAND PYTHONSTARTUP PERL5OPT RUBYOPT GIT_CONFIG_COUNT")
 """Variables that have other programs load code, whatever their value."""
 
 _LOADER = re.compile(r"ld-(?:linux|musl)[\w.-]*")

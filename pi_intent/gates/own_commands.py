@@ -9,7 +9,7 @@ from pi_intent.word_sets import word_set
 
 PROGRAMS = word_set("sed tar sqlite3 psql mysql mariadb")
 GIT_SETTING = re.compile(
-    r"(?i)sshcommand|pager|editor|fsmonitor|helper|hookspath|external|textconv|\.cmd$|^filter\.|^include"
+    r"(?i)sshcommand|pager|editor|fsmonitor|helper|hookspath|external|textconv|\.cmd$|\.program$|packobjectshook|^filter\.|^include"
 )
 """Names of git's settings whose values are run."""
 

@@ -14,8 +14,13 @@ from pi_intent.gates.wrappers import SUBCOMMANDED, TELLS_ITSELF
 from pi_intent.word_sets import word_set
 
 _DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate rimraf del-cli")
-_FETCHES = word_set("curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone")
-_PRIVILEGES = word_set("sudo doas su pkexec chown chgrp setcap visudo passwd useradd usermod userdel adduser setfacl")
+_FETCHES = word_set(
+    "curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone socat GET POST"
+)
+_PRIVILEGES = word_set(
+    "sudo doas su pkexec chown chgrp setcap visudo passwd useradd usermod userdel adduser setfacl "
+    "groupadd groupmod groupdel chpasswd gpasswd chattr newgrp"
+)
 _SYSTEM = word_set(
     "kill pkill killall xkill systemctl service shutdown reboot halt poweroff init mount umount crontab launchctl "
     "iptables "

@@ -37,6 +37,10 @@ _MOST_SIGNS = 3000
 """How many signs that mean something to a shell. The parser's time grows with the square of wrong ones."""
 _SIGNS = "|<>`$()&;!{}[]*=@?:~+"
 _MOST_COMMANDS = 5000
+_MOST_STEPS = 20
+"""Wrappers around one command."""
+_MOST_WORDS = 20_000
+"""Words that are read anew behind each wrapper, together."""
 _MOST_BACKTICKED = 64
 _DEEPEST = 60
 _DEEPEST_SHELL = 6
@@ -437,7 +441,7 @@ class _Reading:
 
     def add(self, command: Command, given: tuple[str, bool] | None = None, depth: int = 0, steps: int = 0) -> None:
         """Keep a command, and those that it runs in turn."""
-        if len(self.commands) > _MOST_COMMANDS or steps > 20:
+        if len(self.commands) > _MOST_COMMANDS or steps > _MOST_STEPS or steps * len(command.arguments) > _MOST_WORDS:
             return self.give_up("deep", command.source)
         name = command.name
         if name is not None and name.text is None:

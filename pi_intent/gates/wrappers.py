@@ -34,6 +34,7 @@ _RECIPES: dict[str, str] = {
 }
 TELLS_ITSELF = (("--version",), ("--help",))
 """Arguments with which a program only tells what it is."""
+_JAVA_TELLS = (*TELLS_ITSELF, ("-version",))
 INPUT = "0input"
 """A variable, of a name that no shell allows: what stands on the input of xargs or find, in a text made of it."""
 
@@ -201,6 +202,8 @@ def inside(command: Command) -> Inside:
         return NOTHING if looks else Inside(hidden="recipe")
     if program in _RUNNERS and command.texts[:1] and command.texts[0] in ("run", "start", "test", "run-script", "t"):
         return Inside(hidden="recipe")
+    if (program in ("cargo", "go", "dotnet") and command.texts[:1] == ("run",)) or program == "java":
+        return NOTHING if command.texts in _JAVA_TELLS else Inside(hidden="script")
     if program in ("awk", "gawk", "mawk") and any(
         re.search(r"system\s*\(|\|\s*\"|\|\s*getline", t) for t in command.texts
     ):
