@@ -31,7 +31,8 @@ _RUN_OTHERS = word_set(
     "unshare chrt setpriv prlimit systemd-run runuser tmux screen xvfb-run dbus-run-session ssh-agent firejail bwrap "
     "fakeroot numactl hyperfine watchexec nix-shell pwsh powershell gdb lldb script run0 sg capsh setarch linux32 "
     "linux64 i386 x86_64 faketime systemd-inhibit start-stop-daemon valgrind "
-    "catchsegv arch nocache eatmydata trickle torsocks wsl cmd.exe chronic chpst softlimit cgexec dbus-launch coreutils"
+    "catchsegv arch nocache eatmydata trickle torsocks wsl cmd.exe chronic chpst softlimit cgexec dbus-launch "
+    "coreutils"
 )
 """Programs that run what they are given, in forms that are not taken apart here."""
 
@@ -52,17 +53,18 @@ Folders = tuple[str | None, ...]
 
 
 def dangers_of(
-    script: Script, *, cwd: str, project: str | None = None, also: Iterable[str] = ()
+    script: Script, *, cwd: str, project: str | None = None, also: Iterable[str] = (), starts: Folders = ()
 ) -> tuple[Danger, ...]:
     """Return what the commands of a script put at risk, each kind once per command.
 
     A command that only reads gives none.
 
-    `cwd` is the absolute folder it starts in; a `cd` within the text is followed. `also` are further folders that
-    count as the project. What could not be read is in `script.unclear`, and is the caller's to ask about.
+    `cwd` is the absolute folder of the session, in which it starts unless `starts` names others (None: one that is
+    not known); a `cd` within the text is followed. `also` are further folders that count as the project. What could
+    not be read is in `script.unclear`, and is the caller's to ask about.
     """
     also = tuple(also)
-    folders: dict[tuple[int, ...], Folders] = {(): (cwd,)}
+    folders: dict[tuple[int, ...], Folders] = {(): starts or (cwd,)}
     found: dict[Danger, None] = {}
     for command in script.commands:
         here = _here(folders, command.scope)

@@ -57,7 +57,9 @@ def reasons_to_ask(
 
 _OF_COMMANDS = frozenset(
     {"command", "cmd", "script", "commands", "cmds", "shell", "commandline", "code", "cmdline", "shellcommand"}
+    | {"bashcommand", "program", "executable", "exec", "run", "argv"}
 )
+_OF_FOLDERS = frozenset({"cwd", "workdir", "workingdir", "workingdirectory"})
 _BESIDE = frozenset({"args", "arguments", "argv", "params"})
 _OF_PATHS = frozenset(
     {
@@ -115,8 +117,13 @@ def script_of(arguments: JSONObject) -> tuple[Script, ...]:
 
 def commands_of(arguments: JSONObject, situation: Situation) -> Iterator[tuple[Script, tuple[Danger, ...]]]:
     """Yield what the arguments of a call would have a shell run, each with what it puts at risk."""
+    named = (value for value in _named(arguments, _OF_FOLDERS) if value not in ("", None))
+    starts = tuple(
+        posixpath.normpath(posixpath.join(situation.cwd, value)) if isinstance(value, str) else None
+        for value in named
+    )
     for text in _command_texts(arguments):
-        yield _read(text), _dangers(text, situation.cwd, situation.project)
+        yield _read(text), _dangers(text, situation.cwd, situation.project, starts)
 
 
 def _command_texts(arguments: JSONObject) -> list[str]:
@@ -130,8 +137,8 @@ def _read(text: str) -> Script:
 
 
 @lru_cache(maxsize=8)
-def _dangers(text: str, cwd: str, project: str | None) -> tuple[Danger, ...]:
-    return dangers_of(_read(text), cwd=cwd, project=project)
+def _dangers(text: str, cwd: str, project: str | None, starts: tuple[str | None, ...]) -> tuple[Danger, ...]:
+    return dangers_of(_read(text), cwd=cwd, project=project, starts=starts)
 
 
 def paths_of(arguments: JSONObject) -> tuple[str, ...]:

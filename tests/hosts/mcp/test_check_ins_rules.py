@@ -73,6 +73,29 @@ def test_rules_look_at_the_literal_arguments(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "kind"),
+    [
+        ({"command": "echo evil > hosts", "cwd": "/etc"}, "outside_project"),
+        ({"command": "echo evil > hosts", "options": {"workingDirectory": "../.."}}, "outside_project"),
+        ({"command": "echo fine > hosts", "cwd": "src"}, None),
+        ({"command": "ls", "cwd": "/etc"}, None),
+        ({"program": "rm", "args": ["-rf", "x"]}, "unclear"),
+        ({"argv": ["rm", "-rf", "x"]}, "unclear"),
+        ({"bash_command": "rm -rf x"}, "unclear"),
+    ],
+    ids=str,
+)
+def test_a_command_is_judged_in_the_folder_that_the_call_names(
+    tmp_path: Path, arguments: dict[str, Any], kind: str | None
+):
+    desk = Desk(environ=settings(tmp_path, 'check_in = ["dangers"]\n'))
+    client = Client(desk, lists=({"name": "run", "inputSchema": {"type": "object"}},))
+    client.call(1, "run", intent="Look", **arguments)
+    assert len(reached(desk)) == (kind is None)
+    assert [kind in question.text for question in client.questions()] == ([] if kind is None else [True])
+
+
+@pytest.mark.parametrize(
     ("name", "arguments", "hidden"),
     [
         ("write", {"path": "a", "content": "b", "edits": [{"oldText": "secret"}]}, "secret"),
