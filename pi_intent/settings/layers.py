@@ -35,7 +35,13 @@ _LOOKS = ("live", "checkpoints", "tracing", "consent", "unattended", "result_lim
 _LOOKS_OF_A_TOOL = ("result_limit", "needs", "stores", "wants")
 _GENERAL_KEYS = ("policy", "profile", "budget", "redact_args", "check_in")  # also of all tools
 KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask", "permissions")
-
+GUARDS = frozenset(
+    (
+        *("ask", "check_in", "permissions", "touches", "needs"),
+        *("override", "tier", "unattended", "consent", "result_limit"),
+    )
+)
+"""Keys that somebody counts on: where one does not count, less is held up or withheld than was meant."""
 
 PROJECTS = "a rule of this project"
 """What a person reads of a rule that stands in the project's file."""
