@@ -28,6 +28,9 @@ MOST_UNMATCHED = 3
 MORE_UNMATCHED = "more rules match no tool; pi-intent doctor tells all"
 """The end of the sentence that stands for the rules without a tool that a session does not name."""
 
+_TOLD = "policy"
+"""A setting for all tools where one for a tool is expected: that is told when it is read."""
+
 _CACHED_TOOLS = 1024
 """A host has tens of tools; the bound is for one that makes up names."""
 
@@ -250,7 +253,7 @@ class Settings:
         ]
         sentences = []
         for where, rule in named:
-            if rule.pattern == "*" or any(rule.matches(names) for names in forms):
+            if rule.pattern in ("*", _TOLD) or any(rule.matches(names) for names in forms):
                 continue
             guess = nearest(rule.pattern, sorted(meant))
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
