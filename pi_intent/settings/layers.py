@@ -169,7 +169,11 @@ def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings
     # Where nobody chose a policy, the host's default may be as lax as this for its own tools.
     now = {key: getattr(settings, key) for key in KEYS} | {"policy": settings.policy or "adaptive"}
     raised = _stricter(_said(project, KEYS), now, project.source, (), warnings)
-    origins |= dict.fromkeys(raised, path)
+    raised.pop("check_in", None)  # the floor adds its rules
+    if "permissions" in raised and settings.permissions:
+        changes = dict(raised["permissions"]) != dict(settings.permissions)
+        origins["permissions"] += f" and {path}" if changes else ""
+    origins |= {key: path for key in raised if key != "permissions" or not settings.permissions}
     # The settings the user made for single tools are above the general ones: a floor reaches those too. It also
     # leaves `policy` None where the host's default may be stricter than what the project asks for.
     general = ToolRule(
@@ -180,7 +184,6 @@ def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings
         redact_args=project.redact_args,
         check_in=project.check_in,
     )
-    raised.pop("check_in", None)  # the floor adds its rules
     settings = replace(settings, **raised, floors=(general,))
     warnings += _idle_in_project(project, project.source, ())
     for rule in project.tools:

@@ -19,6 +19,9 @@ PROJECT_FILE = ".pi-intent.toml"
 _MAX_WARNINGS = 20
 """At a time: a project's file must not bury what there is to say about the others."""
 
+MOST_TOLD = 400
+"""Columns of a sentence where a session shows it."""
+
 _UNREAD: AskMode = "write"
 """From which tier on a person is asked where a file cannot be read, in which more may be guarded."""
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pi_intent.gates.credentials import Credential
@@ -233,6 +233,28 @@ class Settings:
             ),
         )
 
+    def for_session(self, tool_names: Iterable[str]) -> Settings:
+        """Return the patterns without those that name a server, by its name, which these tools are none of.
+
+        They are for other agents; one whose name is much like that of a server here is not left out.
+        """
+        servers = {_server_of(name) for name in tool_names} - {""}
+
+        def concerns(pattern: str) -> bool:
+            server = _server_of(pattern)
+            is_literal = bool(server) and not set(server) & set("*?")
+            return not is_literal or covers(server, servers) or nearest(server, servers) is not None
+
+        return Settings(
+            tools=tuple(rule for rule in self.tools if concerns(rule.pattern)),
+            floors=tuple(
+                replace(floor, check_in=_concerned(floor.check_in or (), concerns))
+                for floor in self.floors
+                if concerns(floor.pattern)
+            ),
+            check_in=_concerned(self.check_in, concerns),
+        )
+
     def unmatched(self, tool_names: Iterable[str], *, most: int | None = None) -> tuple[str, ...]:
         """Return a sentence for each pattern, of `[tools]` or of a check-in, that covers none of these tools.
 
@@ -267,6 +289,10 @@ class Settings:
 def _server_of(pattern: str) -> str:
     """Return the server that a pattern names literally, or ''."""
     return pattern.rpartition("/")[0]
+
+
+def _concerned(rules: tuple[Rule, ...], concerns: Callable[[str], bool]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules if not isinstance(rule, Match) or concerns(rule.tool or ""))
 
 
 def _given(rule: Match) -> dict[str, object]:

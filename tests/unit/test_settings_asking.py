@@ -252,7 +252,26 @@ def test_a_server_hears_of_the_rules_that_name_it_alone(load: Load):
     assert settings.naming([]).unmatched(["srv/x"]) == ()
 
 
+def test_a_session_says_nothing_of_rules_for_servers_that_it_does_not_have(load: Load):
+    text = 'check_in = [{ tool = "crm/send" }, { tool = "bsh" }]\n[tools]\n"docs/*" = "omit"\n"srv/x" = "omit"\n'
+    settings = load(
+        text + '"svr/y" = "omit"\n"*/z" = "omit"\nd = "omit"\n', 'check_in = [{ tool = "docs/a" }]'
+    ).settings
+    told = settings.for_session(["bash", "srv/a"]).unmatched(["bash", "srv/a"])
+    named = [sentence.partition(" matches")[0].rpartition(": tools.")[2] for sentence in told]
+    assert named == ['"srv/x"', '"svr/y"', '"*/z"', "d", 'check_in: { tool = "bsh" }']
+
+
 # A cloned project
+
+
+def test_a_permission_that_a_project_adds_comes_from_both(load: Load):
+    user = '[permissions]\nmoney = "ask"'
+    both = load(user, '[permissions]\nsecrets = "deny"').origins["permissions"]
+    assert [part.rpartition("/")[2] for part in both.split(" and ")] == ["config.toml", ".pi-intent.toml"]
+    for text in ("[permissions]", user, "check_in = []"):
+        loaded = load('check_in = ["network"]\n' + user, text)
+        assert {loaded.origins[key].rpartition("/")[2] for key in ("permissions", "check_in")} == {"config.toml"}
 
 
 STRICT = """
