@@ -111,19 +111,23 @@ def ask_when(predicate: Predicate, *, tools: str = "*", reason: str | None = Non
     """Have a person asked about the calls of this process of which `predicate(arguments, situation)` is true.
 
     `tools` is a name or glob, also `server/name`; `reason` is shown to the person. Returns what stops it. Raises
-    `SettingsError` where the predicate cannot be called.
+    `SettingsError` where the predicate cannot be called, or is `async`.
     """
     if not callable(predicate):
         raise SettingsError("ask_when takes a function of the arguments and the situation")
+    if _is_async(predicate):
+        raise SettingsError("ask_when takes a plain function, as nothing waits for an async one: use def")
     return PROCESS.ask_when(predicate, tools, reason)
 
 
 def declare_tier(tools: str, tier: TierOf) -> Callable[[], None]:
     """Declare how much tools of this process can do; see `TierOf`. Returns what takes it back.
 
-    Raises `SettingsError` where the tier is none that there is.
+    Raises `SettingsError` where the tier is none that there is, or comes from an `async` function.
     """
     named = tier.tier if isinstance(tier, Tiered) else tier
+    if _is_async(named):
+        raise SettingsError("declare_tier takes a plain function, as nothing waits for an async one: use def")
     if not callable(named) and named not in TIERS:
         raise SettingsError(f"{named!r} is no tier; those are {', '.join(TIERS)}, or a function of the arguments")
     return PROCESS.declare_tier(tools, tier)
@@ -147,6 +151,12 @@ def govern(checker: Checker, *capabilities: str) -> Callable[[], None]:
         raise SettingsError("govern takes a function of a capability and the situation")
     _check(capabilities)
     return PROCESS.govern(Governed(checker, frozenset(capabilities)))
+
+
+def _is_async(function: object) -> bool:
+    from inspect import iscoroutinefunction
+
+    return iscoroutinefunction(function) or iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
 
 
 def _check(capabilities: tuple[str, ...]) -> None:

@@ -99,7 +99,9 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
         settings = _raise(settings, project, origins, refused)
     idle = [sentence for layer in layers for sentence in _idle(layer, settings.tools + settings.floors)]
     idle += [sentence for layer in layers for sentence in _unknown_needs(layer, settings)]
-    if not settings.artifacts:
+    if settings.artifacts:
+        idle += [sentence for layer in layers for sentence in _nowhere_stored(layer, settings)]
+    else:
         idle += [sentence for layer in layers for sentence in _unstored(layer)]
         tools = tuple(replace(rule, stores=None, wants=None) for rule in settings.tools)
         settings = replace(settings, tools=tools)
@@ -272,6 +274,11 @@ def _idle_in_scope(
         yield f'{source.where(setting_path(*path, "budget"))} {beside}: only "adaptive" counts rounds.'
     if table.profile is not None and policies <= {"derive", "omit", None}:
         yield f"{source.where(setting_path(*path, 'profile'))} {beside}: the tool's schema is left alone."
+    if "unstated" in (table.check_in or ()) and policies - {None} == {"require"}:
+        yield (
+            f'{source.where(setting_path(*path, "check_in"))}: "unstated" {beside}: '
+            "a call without an intent is refused, and nobody is asked."
+        )
 
 
 def _unknown_needs(layer: Layer, settings: Settings) -> Iterator[str]:
@@ -291,6 +298,15 @@ def _unstored(layer: Layer) -> Iterator[str]:
         for key in _said(rule, ("stores", "wants")):
             where = layer.source.where(setting_path("tools", rule.pattern, key))
             yield f"{where} does not count: nothing is stored in any session; set artifacts = true."
+
+
+def _nowhere_stored(layer: Layer, settings: Settings) -> Iterator[str]:
+    stored = {kind for rule in settings.tools for kind in rule.stores or ()}
+    for rule in layer.tools:
+        for argument, kind in rule.wants or ():
+            if kind not in stored:
+                where = layer.source.where(setting_path("tools", rule.pattern, "wants", argument))
+                yield f"{where} wants {shown(kind)}, which no tool stores: set stores of the tool that makes it."
 
 
 def _unasked(layer: Layer, settings: Settings) -> Iterator[str]:

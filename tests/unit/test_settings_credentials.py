@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from pi_intent.hosts.mcp.needing import given_to
 from pi_intent.settings import LoadedSettings, load_settings
 
 STEERING = (
@@ -64,4 +65,19 @@ def test_of_needs_the_wrong_entry_is_named_and_the_others_count(tmp_path: Path):
     assert said(loaded) == [
         f"tools.bash.needs holds {what}, which is no name of a credential: letters, digits, - and _, a letter first."
         for what in ("4", '"a b"')
+    ]
+
+
+def test_what_a_tool_of_a_server_needs_names_the_server(tmp_path: Path):
+    load(
+        tmp_path,
+        '[credentials]\nk = "env:K"\n[tools]\ndeploy = { needs = ["k"] }\n"srv/x" = { needs = ["k"] }\n'
+        'bash = { needs = ["k"] }\n"*" = { needs = ["k"] }\n"other/x" = { needs = ["k"] }\nplain = "omit"\n',
+    )
+    told: list[str] = []
+    environ = {"XDG_CONFIG_HOME": str(tmp_path), "K": "a long enough value"}
+    assert given_to("srv", environ, told.append) == {"K": "a long enough value"}
+    assert told == [
+        "tools.deploy.needs reaches no wrapped server, whose tools are not known before it starts: "
+        'if it is for srv, write tools."srv/deploy".needs'
     ]
