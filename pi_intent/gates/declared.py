@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pi_intent.errors import SettingsError
 from pi_intent.gates.capabilities import Checker, Governed
+from pi_intent.gates.faults import not_worked_out
 from pi_intent.gates.kinds import Reason
 from pi_intent.gates.naming import is_tool
 from pi_intent.gates.permissions import CAPABILITY
@@ -86,7 +87,7 @@ class Declarations:
                 try:
                     answer = asked.predicate(deepcopy(arguments), situation)
                 except Exception as error:  # somebody else's: it fails toward asking
-                    found.append(Reason(asked.reason, f"it could not be worked out ({type(error).__name__})"))
+                    found.append(Reason(asked.reason, not_worked_out("it", error)))
                     continue
                 if answer is not False:
                     found.append(Reason(asked.reason, "" if answer is True else "it gave no plain answer"))

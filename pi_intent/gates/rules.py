@@ -10,6 +10,7 @@ from functools import lru_cache
 
 from pi_intent.contract.rows import PATHS
 from pi_intent.gates.dangers import Danger, dangers_of
+from pi_intent.gates.faults import not_worked_out
 from pi_intent.gates.kinds import DANGER_KINDS, LOOK_AT_COMMANDS, RULE_WORDS, Match, Reason, Rule, RuleWord, rule_name
 from pi_intent.gates.naming import is_tool
 from pi_intent.gates.own_paths import is_path
@@ -50,7 +51,7 @@ def reasons_to_ask(
         try:
             reasons = list(_found(rule, arguments, situation, around, stated, notes))
         except Exception as error:  # fails toward asking, whatever it is
-            reasons = [Reason(rule_name(rule), f"it could not be worked out ({type(error).__name__})")]
+            reasons = [Reason(rule_name(rule), not_worked_out("it", error))]
         found.update(dict.fromkeys(reasons))
         if len(found) >= _MOST_FOUND:
             break

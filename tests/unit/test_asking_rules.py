@@ -326,7 +326,7 @@ async def test_a_predicate_that_raises_asks_and_the_next_one_is_still_heard(desk
     person = Person(YES)
     await desk.call({"command": "ls"}, person=person)
     assert person.asked[0].reasons == (
-        Reason("mine", "it could not be worked out (ZeroDivisionError)"),
+        Reason("mine", "it could not be worked out: division by zero"),
         Reason("yours"),
     )
 

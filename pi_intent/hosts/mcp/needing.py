@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from pi_intent.contract.rows import ROWS
-from pi_intent.credentials import fetch
+from pi_intent.credentials import fetch, telling
 from pi_intent.errors import CredentialError
 from pi_intent.settings.load import load_settings
 from pi_intent.settings.wording import setting_path
@@ -20,10 +20,12 @@ def given_to(server: str, environ: Mapping[str, str], tell: Callable[[str], None
     settings = load_settings(project=None, environ=environ).settings
     for rule in settings.tools:
         if rule.needs and "/" not in rule.pattern and not rule.matches(ROWS):
-            right = setting_path("tools", f"{server}/{rule.pattern}", "needs")
+            said, right = (
+                setting_path("tools", name, "needs") for name in (rule.pattern, f"{server}/{rule.pattern}")
+            )
             tell(
-                f"{setting_path('tools', rule.pattern, 'needs')} reaches no wrapped server, whose tools are not known "
-                f"before it starts: if it is for {server}, write {right}"
+                f"{said} reaches no wrapped server, whose tools are not known before it starts: "
+                f"if it is for {server}, write {right}"
             )
     named = [rule for rule in settings.tools if rule.needs and rule.of_server(server)]
     wanted = list(dict.fromkeys(name for rule in named for name in rule.needs or ()))
@@ -31,5 +33,6 @@ def given_to(server: str, environ: Mapping[str, str], tell: Callable[[str], None
     missing = next((name for name in wanted if name not in known), None)
     if missing is not None:
         raise CredentialError(missing, f"the credential {missing} comes from nowhere: set credentials.{missing}")
-    found = fetch((known[name] for name in wanted), environ)
+    with telling(wanted, tell):
+        found = fetch((known[name] for name in wanted), environ)
     return {known[name].variable: value for name, value in found.items()}
