@@ -44,6 +44,12 @@ class LoadedSettings:
     files: tuple[Path, ...]
 
 
+def user_file(environ: Mapping[str, str]) -> str:
+    """Return where a person's own settings stand, there or not, for a sentence."""
+    path = _user_file(environ, [])
+    return "your config.toml" if path is None else safe(str(path))
+
+
 def project_root(cwd: Path) -> Path:
     """Return the top of the work tree around a folder, or the folder; its `.pi-intent.toml` is the project's."""
     return next((folder for folder in (cwd, *cwd.parents) if os.path.lexists(folder / ".git")), cwd)

@@ -149,6 +149,20 @@ class Settings:
         ) and not self.off
 
     @property
+    def asking(self) -> str:
+        """What a person may be asked because of, in a few words; '' where nothing is set."""
+        tables = (*self.tools, *self.floors)
+        rules = len(self.check_in) + sum(len(rule.check_in or ()) for rule in tables)
+        counted = (
+            (rules, "rule"),
+            (sum(bool(rule.override) for rule in tables), "override"),
+            (sum(ruling != "allow" for _, ruling in self.permissions), "permission"),
+        )
+        said = [f"ask = {self.ask}"] if self.ask != "none" else []
+        said += [f"{number} {what}{'' if number == 1 else 's'}" for number, what in counted if number]
+        return ", ".join(said)
+
+    @property
     def may_bound(self) -> bool:
         """Whether results of any tool may be withheld or stored."""
         return self.result_limit is not None or any(
