@@ -205,7 +205,8 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             table = _checked(_OneTool, {"policy": said}, source, path, typed, warnings, short=True)
             rules = None
         else:
-            warnings.append(f"{where} is {shown(said)}, but must be {_EXPECTED['policy']}, or a table of settings.")
+            wrong = f"{where} is {shown(said)}, but must be {_EXPECTED['policy']}, or a table of settings."
+            warnings.append(_told(wrong, pattern))
             continue
         yield ToolRule(
             pattern=pattern,

@@ -217,6 +217,7 @@ def test_a_faulty_one_is_told_as_the_setting_that_it_is(machine: Machine) -> Non
         ("[tools.bash]\nneeds = 3", True),
         ('[tools.bash]\ntier = "run"', True),
         ("tools = 3", True),
+        ("[tools]\noverride = true", True),
         ('polcy = "omit"', False),
         ("budget = 0", False),
     ],
