@@ -12,11 +12,13 @@ from typing import get_args
 
 import click
 
+from pi_intent.cli.here import without_secrets
 from pi_intent.cli.moments import since
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.index import Filter, Index, Outcome
 from pi_intent.past import LastWord
 from pi_intent.render.moments import Moments
+from pi_intent.settings.load import user_file
 from pi_intent.types import Status
 
 OUTCOMES: tuple[Outcome, ...] = (*get_args(Status), "running", "open")
@@ -111,7 +113,10 @@ def _instead(index: Index, alone: Asked) -> str:
         return "it is looked for in intents, rationales, targets, outcomes, facts and errors: try less of it"
     if alone.asked or alone.decided:
         decided: dict[str, int] = {word: _count(index, Filter(decided=frozenset({word}))) for word in WORDS}
-        return _listed(decided) or "nobody was asked about any call here (docs/settings.md says how to be asked)"
+        file = without_secrets(user_file(os.environ))
+        return (
+            _listed(decided) or f"nobody was asked about any call here (to be asked, set ask or check_in in {file})"
+        )
     return _listed({outcome: _count(index, Filter(outcomes=frozenset({outcome}))) for outcome in OUTCOMES})
 
 

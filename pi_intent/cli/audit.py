@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from dataclasses import asdict, replace
@@ -22,6 +23,7 @@ from pi_intent.ledger.index import Filter, Index
 from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.verify import LIMITS
 from pi_intent.render.audit import LISTED, WIDTH, audit_lines
+from pi_intent.settings.load import user_file
 
 SHOWN = 50
 
@@ -106,7 +108,7 @@ def _has_any(index: Index, wanted: Filter, location: LedgerLocation) -> bool:
     else:
         complain(
             f"No call is recorded here yet (looked in {location.segments}). Let an agent with pi-intent work here, "
-            "and set what it has to ask about (docs/settings.md)."
+            f"and set what it has to ask about: ask or check_in in {without_secrets(user_file(os.environ))}."
         )
     return False
 

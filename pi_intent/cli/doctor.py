@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +15,16 @@ from pi_intent.cli.console import json_text
 from pi_intent.cli.here import values_without_secrets, without_secrets
 from pi_intent.contract.rows import ROWS
 from pi_intent.errors import HostError
+from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, rule_name
 from pi_intent.hosts.tau.install import NAME, PACKAGE
 from pi_intent.hosts.tau.locate import TESTED, TauCommand, find_tau
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import find_ledger, obstacle
-from pi_intent.settings import LoadedSettings, ToolRule, load_settings, project_root
-from pi_intent.settings.load import MORE
+from pi_intent.settings import LoadedSettings, Settings, ToolRule, load_settings, project_root
+from pi_intent.settings.load import MORE, MOST_TOLD
 from pi_intent.settings.rules import MORE_UNMATCHED
-from pi_intent.settings.wording import setting_path
+from pi_intent.settings.wording import Lapse, setting_path
 from pi_intent.tracing.environment import lacking, shown_url, traces_url
 from pi_intent.tracing.listening import nobody_listens
 
@@ -102,7 +103,7 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
     """Look at everything. Never raises on what is found: that becomes a problem of the report."""
     loaded = load_settings(project=project_root(cwd), environ=environ, most_warnings=None)
     problems: list[str] = []
-    notes: list[str] = [*loaded.warnings]
+    notes = [warning for warning in dict.fromkeys(loaded.warnings) if not isinstance(warning, Lapse)]
     tau, probe = None, None
     try:
         tau = find_tau(environ)
@@ -126,12 +127,14 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
             if found.severity == "error"
         ]
         if probe.package is not None:
-            names = (
+            names = [
                 tool.name if tool.source is None or tool.name in ROWS else f"{tool.source}/{tool.name}"
                 for tool in probe.tools
-            )
-            notes += loaded.settings.unmatched(names)
-        notes += _remarks(probe, shown={*problems, *notes})
+            ]
+            notes += loaded.settings.for_session(names).unmatched(names)
+        notes += _without_keyring(loaded.settings, probe)
+        notes += _remarks(probe, shown={*problems, *notes, *loaded.warnings})
+    problems += (warning for warning in dict.fromkeys(loaded.warnings) if isinstance(warning, Lapse))
     ledger = ledger_state(cwd, environ)
     if ledger.obstacle is not None:
         then = "calls are refused" if loaded.settings.strict else "calls go on, but are not recorded"
@@ -157,6 +160,13 @@ def _of_tracing(environ: Mapping[str, str]) -> Iterator[str]:
         yield f"tracing is on, but nobody listens at {shown_url(url)}: start what is to receive the spans"
 
 
+def _without_keyring(settings: Settings, probe: Probe) -> Iterator[str]:
+    named = [credential.name for credential in settings.credentials if credential.origin == "keyring"]
+    if named and not probe.reads_keyring:
+        told = f"{', '.join(named)} should come from the keyring, which Tau's Python cannot read"
+        yield f"{told}: in the clone, pip install '.[keyring]' there"
+
+
 def _installation(probe: Probe) -> Iterator[str]:
     if probe.extension is None:
         yield f'pi-intent is not installed in {probe.home}: run "pi-intent install tau"'
@@ -176,17 +186,18 @@ def _remarks(probe: Probe, *, shown: set[str]) -> Iterator[str]:
         if found.severity == "warning" and found.name == NAME:
             yield f"Tau says of {NAME}: {found.message}"
     # What Tau cuts at its start stands above in full.
-    told = (notice for notice in probe.notices if notice not in shown and not notice.endswith((MORE, MORE_UNMATCHED)))
+    above = {printable(sentence, width=MOST_TOLD) for sentence in shown}
+    told = (notice for notice in probe.notices if notice not in above and not notice.endswith((MORE, MORE_UNMATCHED)))
     yield from (f"Tau shows at its start: {notice}" for notice in told)
 
 
 _GENERAL = (
     *("policy", "profile", "budget", "redact_args", "strict", "live", "checkpoints", "tracing", "keep"),
-    *("ask", "check_in", "consent", "unattended", "permissions", "result_limit"),
+    *("ask", "check_in", "consent", "unattended", "permissions", "credentials", "artifacts", "result_limit"),
 )
 _OF_A_TOOL = (
     *("policy", "profile", "budget", "redact_args"),
-    *("tier", "reason", "override", "check_in", "touches", "result_limit"),
+    *("tier", "reason", "override", "check_in", "touches", "needs", "stores", "wants", "result_limit"),
 )
 
 
@@ -197,12 +208,14 @@ def in_force(loaded: LoadedSettings) -> Iterator[SettingInForce]:
         yield SettingInForce(key="off", value=True, origin=origins["off"])
         return
     for key in _GENERAL:
-        yield SettingInForce(key=key, value=_plain(getattr(settings, key)), origin=origins[key])
+        yield SettingInForce(key=key, value=_plain(key, getattr(settings, key)), origin=origins[key])
     for rule, least in [
         *((rule, "") for rule in settings.tools),
         *((rule, " (at least)") for rule in settings.floors),
     ]:
         for key, value in _said(rule):
+            if least and value in ([], False):  # a floor that raises nothing
+                continue
             path = key if least and rule.pattern == "*" else setting_path("tools", rule.pattern, key)
             yield SettingInForce(key=path + least, value=value, origin=rule.origin)
 
@@ -210,17 +223,25 @@ def in_force(loaded: LoadedSettings) -> Iterator[SettingInForce]:
 def _said(rule: ToolRule) -> Iterator[tuple[str, object]]:
     for key in _OF_A_TOOL:
         if getattr(rule, key) is not None:
-            yield key, _plain(getattr(rule, key))
+            yield key, _plain(key, getattr(rule, key))
 
 
-def _plain(value: object) -> object:
-    """Return rules and rulings by their names: a setting is printed, and written as JSON."""
+def _plain(key: str, value: Any) -> object:
+    """Return a setting as it is printed, and written as JSON: rules by their names, tables as tables."""
+    if key in ("permissions", "wants"):
+        return dict(value)
+    if key == "credentials":
+        return {credential.name: _source(credential) for credential in value}
     if not isinstance(value, tuple):
         return value
-    return [
-        rule_name(item) if isinstance(item, Match) else ": ".join(item) if isinstance(item, tuple) else item
-        for item in value
-    ]
+    return [rule_name(item) if isinstance(item, Match) else item for item in value]
+
+
+def _source(credential: Credential) -> dict[str, str]:
+    """Return where a credential comes from: of a command the program alone, as its words may say more."""
+    command = credential.origin == "command"
+    place = f"{credential.where.split()[0]} …" if command and " " in credential.where else credential.where
+    return {"from": f"{credential.origin}:{place}", "as": credential.variable}
 
 
 def ledger_state(cwd: Path, environ: Mapping[str, str]) -> LedgerState:
@@ -287,9 +308,16 @@ def _document(report: Report) -> dict[str, Any]:
             "loads": None if probe is None or probe.package is None else str(probe.package),
         },
         "tools": [asdict(tool) for tool in report.tools],
-        "settings": [asdict(setting) for setting in report.settings],
+        "settings": [asdict(replace(setting, value=_listed(setting.value))) for setting in report.settings],
         "ledger": {**asdict(report.ledger), "path": str(report.ledger.path)},
     }
+
+
+def _listed(value: object) -> object:
+    """Return a table of words as a list: under a name such as secrets a word would be taken for one."""
+    if isinstance(value, dict) and all(isinstance(word, str) for word in value.values()):
+        return [f"{name}: {word}" for name, word in value.items()]
+    return value
 
 
 def _draw(report: Report) -> None:
@@ -319,10 +347,11 @@ def _draw(report: Report) -> None:
             mark, style = ("✗", "red") if tool.problem is not None else ("✓", "green")
             line(f"{tool.text} · {_policies(tool)}", f"{mark} {tool.name:5}  ", style)
     title("Settings in force")
-    width = max(len(setting.key) for setting in report.settings)
-    for setting in report.settings:
+    settings = [setting for setting in report.settings if setting.value != {}]
+    width = max(len(setting.key) for setting in settings)
+    for setting in settings:
         unset = {"policy": "require where a person watches, else adaptive", "profile": "lean in Tau"}
-        value = unset.get(setting.key, "not set") if setting.value is None else json_text(setting.value)
+        value = unset.get(setting.key, "not set") if setting.value is None else _written(setting.value)
         line(f"{value} · {setting.origin}", f"{printable(setting.key):{width}}  ")
     title("Ledger of this project")
     line(str(ledger.path))
@@ -344,6 +373,13 @@ def _draw(report: Report) -> None:
         line(problem, "✗ ", "red")
     if not report.problems:
         line("All good.", "✓ ", "green")
+
+
+def _written(value: object) -> str:
+    """Return a value as TOML has it."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{setting_path(key)} = {_written(inner)}" for key, inner in value.items()) + " }"
+    return json_text(value)
 
 
 def _policies(tool: ToolVerdict) -> str:

@@ -268,8 +268,10 @@ def _explain(error: Exception) -> int:
         case _NoReader() | BrokenPipeError():
             return UNREAD
         case OSError():
-            what = "the output" if error.filename is None else error.filename
-            complain(f"Error: {what} could not be read or written ({error.strerror or error})")
+            what, then = error.filename, "see that it is there and yours"
+            if what is None:
+                what, then = "the output", "see where it goes"
+            complain(f"Error: {what} could not be read or written ({error.strerror or error}): {then}")
         case _:
             text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
             complain(f"Error: this is a fault of pi-intent ({text}); run it again with {DEBUG}=1 to see where it is")

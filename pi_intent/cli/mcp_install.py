@@ -168,7 +168,7 @@ def _warnings(request: Request, report: Report) -> Iterable[str]:
         if why is not None:
             yield (
                 f"pi-intent itself lies in {own.command}, {why}, and the servers cannot start when that is cleared: "
-                'install it where it stays, for example with "uv tool install pi-intent"'
+                'install it where it stays, for example with "uv tool install ." in the clone'
             )
     if request.verb == "install" and any(server.place.is_shared for server in changed):
         yield (

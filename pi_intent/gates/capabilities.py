@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from inspect import isawaitable
 from typing import NamedTuple
 
+from pi_intent.gates.faults import not_worked_out
 from pi_intent.gates.kinds import Reason
 from pi_intent.gates.permissions import RULINGS, Ruling
 from pi_intent.gates.situation import Situation
@@ -66,7 +67,7 @@ async def _ruled(checker: Checker, capability: str, situation: Situation) -> Per
         if isawaitable(verdict):
             verdict = await verdict
     except Exception as error:  # somebody else's: it fails toward asking
-        return Permit("ask", f"whether it is permitted could not be worked out ({type(error).__name__})")
+        return Permit("ask", not_worked_out("whether it is permitted", error))
     match verdict:
         case bool():
             return Permit("allow" if verdict else "deny")

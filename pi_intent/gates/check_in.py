@@ -14,6 +14,7 @@ from pi_intent.gates.capabilities import NotPermitted, check
 from pi_intent.gates.configured import Gated
 from pi_intent.gates.declared import Declarations
 from pi_intent.gates.evidence import gather
+from pi_intent.gates.faults import unasked
 from pi_intent.gates.identity import identity
 from pi_intent.gates.kept import Keeping
 from pi_intent.gates.kinds import Reason
@@ -208,7 +209,7 @@ class CheckIn:
             raise self._denied(opened, "stopped", status="cancelled") from stop
         except Exception as error:  # a host's dialog may fail in its own ways
             self._record(opened, action, decision._replace(approved=False, by="failure"))
-            raise self._denied(opened, "failed", reason=type(error).__name__) from error
+            raise self._denied(opened, "failed", reason=unasked(error)) from error
         except BaseException:  # the call is cancelled while somebody is asked
             with suppress(LedgerError):  # it must not stand in the way of the cancellation
                 self._record(opened, action, decision._replace(approved=False, by="cancelled"))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from pi_intent.errors import SettingsError
 from pi_intent.gates.capabilities import Checker, Governed
+from pi_intent.gates.faults import not_worked_out
 from pi_intent.gates.kinds import Reason
 from pi_intent.gates.naming import is_tool
 from pi_intent.gates.permissions import CAPABILITY
@@ -86,9 +87,7 @@ class Declarations:
                 try:
                     answer = asked.predicate(deepcopy(arguments), situation)
                 except Exception as error:  # somebody else's: it fails toward asking
-                    found.append(
-                        Reason(asked.reason, f"it could not be worked out ({type(error).__name__})", is_said=True)
-                    )
+                    found.append(Reason(asked.reason, not_worked_out("it", error)))
                     continue
                 if answer is not False:
                     said = "" if answer is True else "it gave no plain answer"
@@ -114,19 +113,23 @@ def ask_when(predicate: Predicate, *, tools: str = "*", reason: str | None = Non
     """Have a person asked about the calls of this process of which `predicate(arguments, situation)` is true.
 
     `tools` is a name or glob, also `server/name`; `reason` is shown to the person. Returns what stops it. Raises
-    `SettingsError` where the predicate cannot be called.
+    `SettingsError` where the predicate cannot be called, or is `async`.
     """
     if not callable(predicate):
         raise SettingsError("ask_when takes a function of the arguments and the situation")
+    if _is_async(predicate):
+        raise SettingsError("ask_when takes a plain function, as nothing waits for an async one: use def")
     return PROCESS.ask_when(predicate, tools, reason)
 
 
 def declare_tier(tools: str, tier: TierOf) -> Callable[[], None]:
     """Declare how much tools of this process can do; see `TierOf`. Returns what takes it back.
 
-    Raises `SettingsError` where the tier is none that there is.
+    Raises `SettingsError` where the tier is none that there is, or comes from an `async` function.
     """
     named = tier.tier if isinstance(tier, Tiered) else tier
+    if _is_async(named):
+        raise SettingsError("declare_tier takes a plain function, as nothing waits for an async one: use def")
     if not callable(named) and named not in TIERS:
         raise SettingsError(f"{named!r} is no tier; those are {', '.join(TIERS)}, or a function of the arguments")
     return PROCESS.declare_tier(tools, tier)
@@ -150,6 +153,12 @@ def govern(checker: Checker, *capabilities: str) -> Callable[[], None]:
         raise SettingsError("govern takes a function of a capability and the situation")
     _check(capabilities)
     return PROCESS.govern(Governed(checker, frozenset(capabilities)))
+
+
+def _is_async(function: object) -> bool:
+    from inspect import iscoroutinefunction
+
+    return iscoroutinefunction(function) or iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004
 
 
 def _check(capabilities: tuple[str, ...]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pi_intent.contract.rows import target_argument
+from pi_intent.gates.kinds import PARSER
 from pi_intent.gates.rules import commands_of, paths_of
 from pi_intent.gates.situation import Situation, Surroundings
 from pi_intent.notes.words import files_in
@@ -18,6 +19,9 @@ MOST = 5
 
 _MENTIONS = 4
 _LONGEST = 4096
+
+_NOT_READ = "not read in this session"
+_UNREAD = f"not known, as what reads commands is not installed where this runs ({PARSER})"
 
 _DOES = {
     "deletes": "deletes",
@@ -48,9 +52,9 @@ class Earlier(NamedTuple):
 class Evidence(NamedTuple):
     """The pack: each part a few lines, literal texts of the model among them.
 
-    `does` says what the call does, with the piece of it that tells; `read` the files it touches and whether the
-    session saw them before; `led` the calls before it; `pointers` the places that the rationale names, and whether
-    they are there and were read; `notes` the doubts about its words.
+    `does` says what the call does, with the piece of it that tells ('' for the whole call); `read` the files it
+    touches and whether the session saw them before; `led` the calls before it; `pointers` the places that the
+    rationale names, and whether they are there and were read; `notes` the doubts about its words.
     """
 
     does: tuple[tuple[str, str], ...] = ()
@@ -73,7 +77,7 @@ def gather(
     seen = [call for call in history if call.status not in ("rejected", "denied")]
     return Evidence(
         does=_does(arguments, situation),
-        read=tuple((path, _seen(path, seen, situation)) for path in paths_of(arguments)[:MOST]),
+        read=tuple(_read(arguments, seen, situation, around))[:MOST],
         led=tuple(map(_earlier, list(history)[-3:])),
         pointers=_pointers(rationale, seen, situation, around),
         notes=tuple(notes)[:MOST],
@@ -86,9 +90,22 @@ def _does(arguments: JSONObject, situation: Situation) -> tuple[tuple[str, str],
         for danger in dangers:
             found[_DOES[danger.kind], danger.text] = None
         for unclear in script.unclear:
+            if unclear.why == "no_parser":
+                found[_UNREAD, ""] = None
+                continue
             found["holds what cannot be read beforehand", unclear.text] = None
     firsts = {what: (what, piece) for what, piece in reversed(found)}
     return tuple(dict.fromkeys((*reversed(firsts.values()), *found)))[:MOST]
+
+
+def _read(
+    arguments: JSONObject, calls: Sequence[PastCall], situation: Situation, around: Surroundings
+) -> Iterator[tuple[str, str]]:
+    for path in paths_of(arguments)[:MOST]:
+        seen = _seen(path, calls, situation)
+        # Nobody can have read the file that a call makes; the question says that it is not there yet.
+        if seen != _NOT_READ or situation.tool_name != "write" or around.exists(path):
+            yield path, seen
 
 
 def _seen(path: str, calls: Sequence[PastCall], situation: Situation) -> str:
@@ -100,7 +117,7 @@ def _seen(path: str, calls: Sequence[PastCall], situation: Situation) -> str:
             return f"{done} {back} call{'' if back == 1 else 's'} before"
         if any(wanted.rsplit("/", 1)[-1] in word for word in _words(call)):
             return f"named in a command {back} call{'' if back == 1 else 's'} before"
-    return "not read in this session"
+    return _NOT_READ
 
 
 def _words(call: PastCall) -> list[str]:

@@ -64,7 +64,7 @@ def kept_question(question: Question, arguments: JSONObject, redact: Redact) -> 
     evidence = question.evidence
     if evidence is not None:
         evidence = evidence._replace(
-            does=tuple((what, pieces.kept(piece)) for what, piece in evidence.does),
+            does=tuple((what, piece and pieces.kept(piece)) for what, piece in evidence.does),
             read=tuple((redact(path), seen) for path, seen in evidence.read),
             led=tuple(
                 call._replace(target=redact(call.target), intent=_redacted(call.intent, redact))

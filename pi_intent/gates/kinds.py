@@ -40,6 +40,10 @@ LOOK_AT_COMMANDS = frozenset({"dangers", "unclear", "outside", *DANGER_KINDS})
 """Words that find something in a command, whatever else they look at."""
 
 
+PARSER = "pip install 'tree-sitter>=0.25' 'tree-sitter-bash>=0.25'"
+"""Installs what reads commands."""
+
+
 class Reason(NamedTuple):
     """Why somebody is asked: the rule, and the literal piece of the call that it found ('' for the whole call).
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from pi_intent.contract.rows import PATHS
 from pi_intent.gates.dangers import Danger, dangers_of
+from pi_intent.gates.faults import not_worked_out
 from pi_intent.gates.kinds import DANGER_KINDS, LOOK_AT_COMMANDS, RULE_WORDS, Match, Reason, Rule, RuleWord, rule_name
 from pi_intent.gates.naming import is_tool
 from pi_intent.gates.own_paths import is_path
@@ -25,6 +27,9 @@ _MOST_REASONS = 12
 _MOST_FOUND = 500
 _MOST_PATHS = 64
 _LONGEST_PIECE = 500
+_FLAGS = re.compile(r"-[A-Za-z]{1,6}")
+_SOME_FLAGS = re.compile(r"-[A-Za-z]{2,3}")
+"""In a rule. More letters are rather a long option, as in `find -delete`."""
 
 
 def reasons_to_ask(
@@ -46,7 +51,7 @@ def reasons_to_ask(
         try:
             reasons = list(_found(rule, arguments, situation, around, stated, notes))
         except Exception as error:  # fails toward asking, whatever it is
-            reasons = [Reason(rule_name(rule), f"it could not be worked out ({type(error).__name__})", is_said=True)]
+            reasons = [Reason(rule_name(rule), not_worked_out("it", error))]
         found.update(dict.fromkeys(reasons))
         if len(found) >= _MOST_FOUND:
             break
@@ -222,11 +227,29 @@ def _runs(command: Command, words: list[str]) -> bool:
         return True
     if not _is_program(command.name.text, words[0]):
         return False
-    left = list(words[1:])
+    return _has(command, words[1:]) or _has_flags(command, words[1:])
+
+
+def _has(command: Command, words: list[str]) -> bool:
+    """Say whether words stand among the arguments of a command, in their order."""
+    left = list(words)
     for argument in command.arguments:
         if left and (argument.text is None or fnmatchcase(argument.text, left[0].replace("[", "[[]"))):
             del left[0]
     return not left
+
+
+def _has_flags(command: Command, words: list[str]) -> bool:
+    """Say the same where letters of words such as `-rf` may be given apart, and in any order."""
+    wanted = [word for word in words if _SOME_FLAGS.fullmatch(word)]
+    given = {letter for argument in command.arguments for letter in _letters(argument.text or "")}
+    if not wanted or not {letter for word in wanted for letter in word[1:]} <= given:
+        return False
+    return _has(command, [word for word in words if word not in wanted])
+
+
+def _letters(argument: str) -> str:
+    return argument[1:] if _FLAGS.fullmatch(argument) else ""
 
 
 def _is_program(name: str, wanted: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple, get_args
 
+from pi_intent.gates.faults import not_worked_out
 from pi_intent.types import JSONObject
 
 Tier = Literal["read", "write", "exec"]
@@ -53,7 +54,7 @@ def tier_of(declared: TierOf | None, tool_name: str, tool_source: str | None, ar
         try:
             declared = declared(arguments)
         except Exception as error:  # a function of somebody else's: it fails toward asking
-            return Tiered("exec", f"its tier could not be worked out: {type(error).__name__}", override=True)
+            return Tiered("exec", not_worked_out("its tier", error), override=True)
     found = declared if isinstance(declared, Tiered) else Tiered(declared)
     return found if found.tier in TIERS else Tiered("exec", "its tier is none that there is", override=True)
 

@@ -188,7 +188,7 @@ def _pack(question: Question, width: int) -> Iterator[str]:
     if evidence is None:
         return
     asked = {reason.text for reason in question.reasons}  # what stands there already
-    does = [f"{what}: {piece}" for what, piece in evidence.does if piece not in asked]
+    does = [f"{what}: {piece}" if piece else what for what, piece in evidence.does if not piece or piece not in asked]
     yield from _part("What it would do:" if len(does) == len(evidence.does) else "It would also:", does, width)
     yield from _part(READ, [f"{path}: {seen}" for path, seen in evidence.read], width)
     yield from _part(NAMED, [f"{place}: {found}" for place, found in evidence.pointers], width)

@@ -15,7 +15,10 @@ MOST_RULES = 256
 _MAX_TEXT = 500
 _MATCH_KEYS = ("tool", "runs", "path", "reason")
 _SHELL_SYNTAX = re.compile(r"""[|;<>"'`\\\n]|&&|\$[({]|(^|\s)&|&(\s|$)""")
+_VARIABLE = re.compile(r"(?:^|/)\$(?:[A-Z_][A-Z0-9_]*|\{[A-Za-z_][A-Za-z0-9_]*\})(?:/|$)")
+_BRACES = re.compile(r"\{[^{}]*,[^{}]*\}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
+_ONLY_READS = 'which finds nothing in a tool that only reads; "outside" asks about what is read outside the project.'
 _EXPECTED = "a rule by name, or a table of tool, runs, path and reason"
 
 
@@ -39,8 +42,12 @@ def check_ins(value: object, where: str, tool: str | None, warnings: list[str]) 
         elif fault is not None:
             warnings.append(f"{where} holds {shown(item)}, {fault}")
         elif isinstance(item, str):
+            if tool == "read" and item in ("dangers", "outside_project"):  # that of a server may do more
+                warnings.append(f"{where} holds {shown(item)}, {_ONLY_READS}")
             found[item] = None  # type: ignore[index]  # it is one of the words
         else:
+            if (doubt := _taken_literally(item)) is not None:
+                warnings.append(f"{where}[{number}] is {shown_table(item)}, {doubt}")
             found[Match(**{key: item.get(key) for key in _MATCH_KEYS})] = None
     return tuple(found)
 
@@ -58,6 +65,16 @@ def _fault(item: object, tool: str | None) -> str | None:
     if not isinstance(item, Mapping):
         return f"but each must be {_EXPECTED}."
     return next(_faults_of_match(item, tool), None)
+
+
+def _taken_literally(item: Mapping[str, object]) -> str | None:
+    """Say of a path what in it a shell would expand; a file may be called so, and the rule counts."""
+    path = str(item.get("path") or "")
+    if _VARIABLE.search(path):
+        return "whose path is taken as it stands: no variable is put in; write ~/ for your home folder."
+    if _BRACES.search(path):
+        return "whose path is taken as it stands: braces do not stand for alternatives; write a rule for each."
+    return None
 
 
 def _faults_of_match(item: Mapping[str, object], tool: str | None) -> Iterator[str]:

@@ -17,6 +17,8 @@ from pi_intent.settings.wording import safe
 
 MAX_BYTES = 256 * 1024
 
+_NOWHERE = "is a link to nowhere"
+
 _MAX_DOTS = 64
 """In one line. tomllib takes quadratic time over a dotted key: 0.9 s for 8,000 parts, minutes for a full file."""
 
@@ -52,6 +54,10 @@ def _read_bytes(path: Path, *, follow_links: bool) -> bytes | None:
     try:
         descriptor = os.open(path, flags)
     except (FileNotFoundError, NotADirectoryError):
+        if (link := _link_to_nowhere(path)) is not None:
+            raise _unusable(
+                path, _NOWHERE if link == path else f"lies in {safe(str(link))}, which {_NOWHERE}"
+            ) from None
         return None
     except OSError as error:
         if error.errno == errno.ELOOP and not follow_links:
@@ -73,5 +79,13 @@ def _read_bytes(path: Path, *, follow_links: bool) -> bytes | None:
     return data
 
 
+def _link_to_nowhere(path: Path) -> Path | None:
+    """Return the link because of which a file is not there: somebody meant one to be."""
+    return next((each for each in (path, *path.parents) if each.is_symlink() and not each.exists()), None)
+
+
 def _unusable(path: Path, reason: str) -> SettingsError:
-    return SettingsError(f"{safe(str(path))} {reason}; nothing in it counts.")
+    return SettingsError(
+        f"{safe(str(path))} {reason}; nothing in it counts, so every call that writes or runs something is asked "
+        "about until it can be read."
+    )

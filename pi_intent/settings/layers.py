@@ -35,7 +35,13 @@ _LOOKS = ("live", "checkpoints", "tracing", "consent", "unattended", "result_lim
 _LOOKS_OF_A_TOOL = ("result_limit", "needs", "stores", "wants")
 _GENERAL_KEYS = ("policy", "profile", "budget", "redact_args", "check_in")  # also of all tools
 KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask", "permissions")
-
+GUARDS = frozenset(
+    (
+        *("ask", "check_in", "permissions", "touches", "needs"),
+        *("override", "tier", "unattended", "consent", "result_limit"),
+    )
+)
+"""Keys that somebody counts on: where one does not count, less is held up or withheld than was meant."""
 
 PROJECTS = "a rule of this project"
 """What a person reads of a rule that stands in the project's file."""
@@ -93,7 +99,9 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
         settings = _raise(settings, project, origins, refused)
     idle = [sentence for layer in layers for sentence in _idle(layer, settings.tools + settings.floors)]
     idle += [sentence for layer in layers for sentence in _unknown_needs(layer, settings)]
-    if not settings.artifacts:
+    if settings.artifacts:
+        idle += [sentence for layer in layers for sentence in _nowhere_stored(layer, settings)]
+    else:
         idle += [sentence for layer in layers for sentence in _unstored(layer)]
         tools = tuple(replace(rule, stores=None, wants=None) for rule in settings.tools)
         settings = replace(settings, tools=tools)
@@ -163,7 +171,11 @@ def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings
     # Where nobody chose a policy, the host's default may be as lax as this for its own tools.
     now = {key: getattr(settings, key) for key in KEYS} | {"policy": settings.policy or "adaptive"}
     raised = _stricter(_said(project, KEYS), now, project.source, (), warnings)
-    origins |= dict.fromkeys(raised, path)
+    raised.pop("check_in", None)  # the floor adds its rules
+    if "permissions" in raised and settings.permissions:
+        changes = dict(raised["permissions"]) != dict(settings.permissions)
+        origins["permissions"] += f" and {path}" if changes else ""
+    origins |= {key: path for key in raised if key != "permissions" or not settings.permissions}
     # The settings the user made for single tools are above the general ones: a floor reaches those too. It also
     # leaves `policy` None where the host's default may be stricter than what the project asks for.
     general = ToolRule(
@@ -174,7 +186,6 @@ def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings
         redact_args=project.redact_args,
         check_in=project.check_in,
     )
-    raised.pop("check_in", None)  # the floor adds its rules
     settings = replace(settings, **raised, floors=(general,))
     warnings += _idle_in_project(project, project.source, ())
     for rule in project.tools:
@@ -263,6 +274,11 @@ def _idle_in_scope(
         yield f'{source.where(setting_path(*path, "budget"))} {beside}: only "adaptive" counts rounds.'
     if table.profile is not None and policies <= {"derive", "omit", None}:
         yield f"{source.where(setting_path(*path, 'profile'))} {beside}: the tool's schema is left alone."
+    if "unstated" in (table.check_in or ()) and policies - {None} == {"require"}:
+        yield (
+            f'{source.where(setting_path(*path, "check_in"))}: "unstated" {beside}: '
+            "a call without an intent is refused, and nobody is asked."
+        )
 
 
 def _unknown_needs(layer: Layer, settings: Settings) -> Iterator[str]:
@@ -282,6 +298,15 @@ def _unstored(layer: Layer) -> Iterator[str]:
         for key in _said(rule, ("stores", "wants")):
             where = layer.source.where(setting_path("tools", rule.pattern, key))
             yield f"{where} does not count: nothing is stored in any session; set artifacts = true."
+
+
+def _nowhere_stored(layer: Layer, settings: Settings) -> Iterator[str]:
+    stored = {kind for rule in settings.tools for kind in rule.stores or ()}
+    for rule in layer.tools:
+        for argument, kind in rule.wants or ():
+            if kind not in stored:
+                where = layer.source.where(setting_path("tools", rule.pattern, "wants", argument))
+                yield f"{where} wants {shown(kind)}, which no tool stores: set stores of the tool that makes it."
 
 
 def _unasked(layer: Layer, settings: Settings) -> Iterator[str]:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pi_intent.errors import SettingsError
+from pi_intent.gates.tiers import MODES, AskMode
 from pi_intent.settings.files import MAX_BYTES, read_toml
-from pi_intent.settings.layers import KEYS, Layer, merge
+from pi_intent.settings.layers import GUARDS, KEYS, Layer, Merged, merge
 from pi_intent.settings.rules import Settings
-from pi_intent.settings.wording import COMMAND_LINE, ENVIRONMENT, Source, nearest, safe, shown
+from pi_intent.settings.wording import COMMAND_LINE, ENVIRONMENT, Lapse, Source, nearest, safe, shown
 
 PROJECT_FILE = ".pi-intent.toml"
 
 _MAX_WARNINGS = 20
 """At a time: a project's file must not bury what there is to say about the others."""
+
+MOST_TOLD = 400
+"""Columns of a sentence where a session shows it."""
+
+_UNREAD: AskMode = "write"
+"""From which tier on a person is asked where a file cannot be read, in which more may be guarded."""
 
 MORE = "warnings like these; pi-intent doctor tells all."
 """The end of the sentence that stands for the warnings that were left out."""
@@ -27,13 +34,20 @@ class LoadedSettings:
     """The settings and how they came about.
 
     `origins` gives for each setting in force a file, a variable, "command line" or "default"; one of a tool is
-    called `tools.bash.policy`. `warnings` are sentences for the person; `files` are those that count, as read.
+    called `tools.bash.policy`. `warnings` are sentences for the person, a `Lapse` where what is to guard does not
+    count; `files` are those that count, as read.
     """
 
     settings: Settings
     origins: dict[str, str]
     warnings: tuple[str, ...]
     files: tuple[Path, ...]
+
+
+def user_file(environ: Mapping[str, str]) -> str:
+    """Return where a person's own settings stand, there or not, for a sentence."""
+    path = _user_file(environ, [])
+    return "your config.toml" if path is None else safe(str(path))
 
 
 def project_root(cwd: Path) -> Path:
@@ -71,8 +85,11 @@ def load_settings(
         warnings.append(f'PI_INTENT is {shown(environ["PI_INTENT"])}, but must be "on" or "off"; pi-intent stays on.')
     layers: list[Layer] = []
     files: list[Path] = []
+    unread: list[Path] = []
     user_file = _user_file(environ, warnings)
-    if user_file is not None and (layer := _file_layer(user_file, files, warnings, most_warnings, follow_links=True)):
+    if user_file is not None and (
+        layer := _file_layer(user_file, files, unread, warnings, most_warnings, follow_links=True)
+    ):
         layers.append(layer)
     if variables := _variables(environ, warnings):
         layers.append(_layer(variables, ENVIRONMENT, warnings, most_warnings, typed=False))
@@ -80,14 +97,25 @@ def load_settings(
         layers.append(_layer(given, COMMAND_LINE, warnings, most_warnings, typed=False))
     project_layer = None
     if project is not None:
-        project_layer = _file_layer(project / PROJECT_FILE, files, warnings, most_warnings, follow_links=False)
+        file = project / PROJECT_FILE
+        project_layer = _file_layer(file, files, unread, warnings, most_warnings, follow_links=False)
     merged = merge(layers, project_layer)
+    if unread:
+        merged = _asking(merged, unread[0])
     return LoadedSettings(
         settings=merged.settings,
         origins={**merged.origins, "off": "default"},
         warnings=(*warnings, *_first(merged.warnings, "settings", most_warnings)),
         files=tuple(files),
     )
+
+
+def _asking(merged: Merged, unread: Path) -> Merged:
+    """Have a person asked about what changes something: a file that cannot be read may say so, or more."""
+    if MODES.index(merged.settings.ask) >= MODES.index(_UNREAD):
+        return merged
+    origins = merged.origins | {"ask": safe(str(unread))}
+    return replace(merged, settings=replace(merged.settings, ask=_UNREAD), origins=origins)
 
 
 def _user_file(environ: Mapping[str, str], warnings: list[str]) -> Path | None:
@@ -112,17 +140,20 @@ def _variables(environ: Mapping[str, str], warnings: list[str]) -> dict[str, obj
                 found[key] = value.lower()
         elif guess := nearest(key, KEYS):
             # Only what looks like one of ours: other programs may have variables of this prefix.
-            warnings.append(f"{safe(name)} is not a setting; did you mean {ENVIRONMENT.origin(guess)}?")
+            said = f"{safe(name)} is not a setting; did you mean {ENVIRONMENT.origin(guess)}?"
+            warnings.append(Lapse(said) if guess in GUARDS else said)
     return found
 
 
 def _file_layer(
-    path: Path, files: list[Path], warnings: list[str], most: int | None, *, follow_links: bool
+    path: Path, files: list[Path], unread: list[Path], warnings: list[str], most: int | None, *, follow_links: bool
 ) -> Layer | None:
+    """Return what a file says; what is wrong goes to `warnings`, and a file that cannot be read to `unread`."""
     try:
         data = read_toml(path, follow_links=follow_links)
     except SettingsError as error:
-        warnings.append(str(error))
+        warnings.append(Lapse(error))
+        unread.append(path)
         return None
     if data is None:
         return None

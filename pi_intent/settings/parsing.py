@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from pi_intent.gates.kinds import LOOK_AT_COMMANDS, Match, Rule
+from pi_intent.gates.kinds import LOOK_AT_COMMANDS, PARSER, Match, Rule
 from pi_intent.settings.rules import Settings
 
 
@@ -16,7 +16,7 @@ def missing_parser(settings: Settings) -> str | None:
         return None
     return (
         "check_in has a rule on commands, and what reads commands is not installed where this runs, so every command "
-        "is asked about: pip install 'tree-sitter>=0.25' 'tree-sitter-bash>=0.25' there"
+        f"is asked about: {PARSER} there"
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pi_intent.gates.credentials import Credential
@@ -27,6 +27,9 @@ MOST_UNMATCHED = 3
 
 MORE_UNMATCHED = "more rules match no tool; pi-intent doctor tells all"
 """The end of the sentence that stands for the rules without a tool that a session does not name."""
+
+_TOLD = "policy"
+"""A setting for all tools where one for a tool is expected: that is told when it is read."""
 
 _CACHED_TOOLS = 1024
 """A host has tens of tools; the bound is for one that makes up names."""
@@ -146,6 +149,20 @@ class Settings:
         ) and not self.off
 
     @property
+    def asking(self) -> str:
+        """What a person may be asked because of, in a few words; '' where nothing is set."""
+        tables = (*self.tools, *self.floors)
+        rules = len(self.check_in) + sum(len(rule.check_in or ()) for rule in tables)
+        counted = (
+            (rules, "rule"),
+            (sum(bool(rule.override) for rule in tables), "override"),
+            (sum(ruling != "allow" for _, ruling in self.permissions), "permission"),
+        )
+        said = [f"ask = {self.ask}"] if self.ask != "none" else []
+        said += [f"{number} {what}{'' if number == 1 else 's'}" for number, what in counted if number]
+        return ", ".join(said)
+
+    @property
     def may_bound(self) -> bool:
         """Whether results of any tool may be withheld or stored."""
         return self.result_limit is not None or any(
@@ -239,6 +256,28 @@ class Settings:
             ),
         )
 
+    def for_session(self, tool_names: Iterable[str]) -> Settings:
+        """Return the patterns without those that name a server, by its name, which these tools are none of.
+
+        They are for other agents; one whose name is much like that of a server here is not left out.
+        """
+        servers = {_server_of(name) for name in tool_names} - {""}
+
+        def concerns(pattern: str) -> bool:
+            server = _server_of(pattern)
+            is_literal = bool(server) and not set(server) & set("*?")
+            return not is_literal or covers(server, servers) or nearest(server, servers) is not None
+
+        return Settings(
+            tools=tuple(rule for rule in self.tools if concerns(rule.pattern)),
+            floors=tuple(
+                replace(floor, check_in=_concerned(floor.check_in or (), concerns))
+                for floor in self.floors
+                if concerns(floor.pattern)
+            ),
+            check_in=_concerned(self.check_in, concerns),
+        )
+
     def unmatched(self, tool_names: Iterable[str], *, most: int | None = None) -> tuple[str, ...]:
         """Return a sentence for each pattern, of `[tools]` or of a check-in, that covers none of these tools.
 
@@ -259,7 +298,7 @@ class Settings:
         ]
         sentences = []
         for where, rule in named:
-            if rule.pattern == "*" or any(rule.matches(names) for names in forms):
+            if rule.pattern in ("*", _TOLD) or any(rule.matches(names) for names in forms):
                 continue
             guess = nearest(rule.pattern, sorted(meant))
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
@@ -273,6 +312,10 @@ class Settings:
 def _server_of(pattern: str) -> str:
     """Return the server that a pattern names literally, or ''."""
     return pattern.rpartition("/")[0]
+
+
+def _concerned(rules: tuple[Rule, ...], concerns: Callable[[str], bool]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules if not isinstance(rule, Match) or concerns(rule.tool or ""))
 
 
 def _given(rule: Match) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
@@ -13,10 +13,10 @@ from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tier
 from pi_intent.settings.artifacts import stored, wanted
 from pi_intent.settings.asking import check_ins
 from pi_intent.settings.credentials import credentials, needed
-from pi_intent.settings.layers import Layer
+from pi_intent.settings.layers import GUARDS, Layer
 from pi_intent.settings.permissions import capabilities, permissions
 from pi_intent.settings.rules import FOREVER, ToolRule, days_of
-from pi_intent.settings.wording import Source, nearest, setting_path, shown
+from pi_intent.settings.wording import Lapse, Source, nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
 MAX_RULES = 256
@@ -96,13 +96,14 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
     `typed` is for a format that has numbers and booleans of its own; otherwise "5" and "yes" are read as well.
     """
     warnings: list[str] = []
+    data = _moved_up(data, source, typed, warnings)
     for key in _unknown(data, _TOP_KEYS, source, (), warnings):
         if key == "off":
             warnings.append(f"{source.where(key)} cannot be set here; set PI_INTENT=off in the environment.")
         else:
             guess = nearest(key, _TOP_KEYS)
             hint = f'did you mean "{guess}"?' if guess else f"the settings are {', '.join(_TOP_KEYS)}."
-            warnings.append(f"{source.where(setting_path(key))} is not a setting; {hint}")
+            warnings.append(_told(f"{source.where(setting_path(key))} is not a setting; {hint}", guess))
     top = _checked(_TopTable, data, source, (), typed, warnings)
     layer = Layer(
         source=source,
@@ -119,9 +120,7 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
         check_in=_check_ins(data, source, (), None, warnings),
         consent=top.consent,
         unattended=top.unattended,
-        permissions=permissions(data["permissions"], source.where("permissions"), warnings)
-        if "permissions" in data
-        else None,
+        permissions=_read(permissions, "permissions", data, source, (), warnings),
         result_limit=top.result_limit,
         artifacts=top.artifacts,
         credentials=credentials(data["credentials"], source.where("credentials"), warnings)
@@ -132,16 +131,48 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
     return layer, warnings
 
 
+def _moved_up(data: Mapping[str, object], source: Source, typed: bool, warnings: list[str]) -> Mapping[str, object]:
+    """Return a source with the settings for all tools that stand below `[tools]` put where they belong.
+
+    A tool could be called like a setting, so only what is no entry for a tool, or is a right value of the setting, is
+    put there. `policy` reads the same in both places and stays.
+    """
+    tools = data.get("tools")
+    if not isinstance(tools, Mapping):
+        return data
+    moved: dict[str, object] = {}
+    for key in (key for key in _TOP_KEYS if key in tools and key != "tools"):
+        said = tools[key]
+        right = said not in ({}, "") and not read_layer({key: said}, source, typed=typed)[1]
+        if not right and isinstance(said, str | Mapping):
+            continue
+        told = f"{source.where(key)} is a setting for all tools"
+        move = f"write [{key}]" if isinstance(said, Mapping) else "move it above [tools]"
+        if key == "policy":
+            warnings.append(f"{told}: {move}; below it, it is for a tool that is called so.")
+        elif key in data:
+            moved[key] = data[key]
+            warnings.append(
+                _told(f"{told} and stands above [tools] as well: what stands below it does not count.", key)
+            )
+        else:
+            moved[key] = said
+            warnings.append(f"{told}: {move}" + ("; until then it counts as if it stood there." if right else "."))
+    left = {pattern: said for pattern, said in tools.items() if pattern not in moved}
+    return {**data, **moved, "tools": left}
+
+
 def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> Iterable[ToolRule]:
     if tools is None:
         return
     if not isinstance(tools, Mapping):
-        warnings.append(f"{source.where('tools')} is {shown(tools)}, but must be a table of tool names.")
+        warnings.append(Lapse(f"{source.where('tools')} is {shown(tools)}, but must be a table of tool names."))
         return
     seen: dict[str, str] = {}
     for number, (pattern, said) in enumerate(tools.items()):
         if number == MAX_RULES:
-            warnings.append(f"{source.where('tools')} has more than {MAX_RULES} entries; the others do not count.")
+            said_of = f"{source.where('tools')} has more than {MAX_RULES} entries; the others do not count."
+            warnings.append(Lapse(said_of))
             return
         if not isinstance(pattern, str) or not pattern.strip() or len(pattern) > _MAX_PATTERN:
             bad_key = f"has the key {shown(pattern)}, but a key must be the name of a tool or a glob."
@@ -159,25 +190,23 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
         wants: tuple[tuple[str, str], ...] | None = None
         if isinstance(said, Mapping):
             for key in _unknown(said, _TOOL_KEYS, source, path, warnings):
-                warnings.append(
-                    f"{source.where(setting_path(*path, key))} {_not_for_a_tool(key, pattern, said[key])}"
-                )
+                wrong = f"{source.where(setting_path(*path, key))} {_not_for_a_tool(key, pattern, said[key])}"
+                warnings.append(_told(wrong, key if key in _TOP_KEYS else nearest(key, _TOOL_KEYS)))
             table = _checked(_OneTool, said, source, path, typed, warnings)
             rules = _check_ins(said, source, path, pattern, warnings)
             if "stores" in said:
                 stores = stored(said["stores"], source.where(setting_path(*path, "stores")), warnings)
             if "wants" in said:
                 wants = wanted(said["wants"], source.where(setting_path(*path, "wants")), pattern, warnings)
-            if "needs" in said:
-                needs = needed(said["needs"], source.where(setting_path(*path, "needs")), warnings)
-            if "touches" in said:
-                touches = capabilities(said["touches"], source.where(setting_path(*path, "touches")), warnings)
+            needs = _read(needed, "needs", said, source, path, warnings)
+            touches = _read(capabilities, "touches", said, source, path, warnings)
         elif isinstance(said, str):
             # The short form: the sentence about a bad one names what was written, not `policy`.
             table = _checked(_OneTool, {"policy": said}, source, path, typed, warnings, short=True)
             rules = None
         else:
-            warnings.append(f"{where} is {shown(said)}, but must be {_EXPECTED['policy']}, or a table of settings.")
+            wrong = f"{where} is {shown(said)}, but must be {_EXPECTED['policy']}, or a table of settings."
+            warnings.append(_told(wrong, pattern))
             continue
         yield ToolRule(
             pattern=pattern,
@@ -201,9 +230,32 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
 def _check_ins(
     data: Mapping[str, object], source: Source, path: tuple[str, ...], tool: str | None, warnings: list[str]
 ) -> tuple[Rule, ...] | None:
-    if "check_in" not in data:
+    def read(value: object, where: str, warnings: list[str]) -> tuple[Rule, ...] | None:
+        return check_ins(value, where, tool, warnings)
+
+    return _read(read, "check_in", data, source, path, warnings)
+
+
+def _read[T](
+    read: Callable[[object, str, list[str]], T | None],
+    key: str,
+    data: Mapping[str, object],
+    source: Source,
+    path: tuple[str, ...],
+    warnings: list[str],
+) -> T | None:
+    """Read a value that is more than a word or a number; None where nothing is said."""
+    if key not in data:
         return None
-    return check_ins(data["check_in"], source.where(setting_path(*path, "check_in")), tool, warnings)
+    found: list[str] = []
+    value = read(data[key], source.where(setting_path(*path, key)), found)
+    warnings += [_told(sentence, key) for sentence in found]
+    return value
+
+
+def _told(sentence: str, key: str | None) -> str:
+    """Return a sentence as what it is, by the key that does not count."""
+    return Lapse(sentence) if key in GUARDS else sentence
 
 
 def _not_for_a_tool(key: str, pattern: str, said: object) -> str:
@@ -251,5 +303,5 @@ def _checked[T: _ToolTable](
         value = values[key]
         guess = nearest(value, _WORDS.get(key, ())) if isinstance(value, str) else None
         hint = f'; did you mean "{guess}"?' if guess else "."
-        warnings.append(f"{where} is {shown(value)}, but must be {_EXPECTED[key]}{hint}")
+        warnings.append(_told(f"{where} is {shown(value)}, but must be {_EXPECTED[key]}{hint}", key))
     return table.model_validate({key: value for key, value in values.items() if key not in wrong}, strict=typed)

@@ -36,6 +36,12 @@ COMMAND_LINE = Source(name="command line")
 ENVIRONMENT = Source(name="environment", prefix="PI_INTENT_")
 
 
+class Lapse(str):
+    """A sentence that says that something which is to guard does not count."""
+
+    __slots__ = ()
+
+
 def safe(text: str) -> str:
     """Return a text as it is if it can be printed, else in quotes with escapes."""
     return text if text.isprintable() else json.dumps(text)

@@ -19,6 +19,7 @@ from pi_intent.ledger.journal import SessionJournal
 from pi_intent.ledger.location import find_ledger
 from pi_intent.ledger.record import SessionInfo
 from pi_intent.protocols import CallContext, Settlement
+from pi_intent.settings.load import user_file
 from pi_intent.types import Status
 
 NOON = 1_896_091_200.0  # 2030-01-31T12:00:00Z
@@ -213,7 +214,8 @@ def test_where_nobody_was_asked_it_says_what_there_is(project: Path) -> None:
     session = Session(project)
     session.call("PLAIN")
     assert run("log", "--asked").stderr == (
-        "No call fits --asked; nobody was asked about any call here (docs/settings.md says how to be asked).\n"
+        "No call fits --asked; nobody was asked about any call here "
+        f"(to be asked, set ask or check_in in {user_file(os.environ)}).\n"
     )
     session.call("NOTE", ASKED, {"approved": False, "by": "person"}, status="denied")
     session.journal.close()

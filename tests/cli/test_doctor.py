@@ -127,6 +127,8 @@ def test_a_working_installation_is_proven_tool_by_tool_and_no_trace_is_left(mach
             {"key": "consent", "value": "both", "origin": "default"},
             {"key": "unattended", "value": "deny", "origin": "default"},
             {"key": "permissions", "value": [], "origin": "default"},
+            {"key": "credentials", "value": [], "origin": "default"},
+            {"key": "artifacts", "value": False, "origin": "default"},
             {"key": "result_limit", "value": None, "origin": "default"},
         ],
         "ledger": {
@@ -190,6 +192,8 @@ def test_a_policy_that_lets_calls_run_is_by_the_settings_and_no_failure(machine:
         {"key": "consent", "value": "both", "origin": "default"},
         {"key": "unattended", "value": "deny", "origin": "default"},
         {"key": "permissions", "value": [], "origin": "default"},
+        {"key": "credentials", "value": [], "origin": "default"},
+        {"key": "artifacts", "value": False, "origin": "default"},
         {"key": "result_limit", "value": None, "origin": "default"},
         {"key": "tools.bash.policy", "value": "require", "origin": str(config)},
         {"key": "tools.read.policy", "value": "omit", "origin": str(config)},
@@ -237,8 +241,8 @@ def test_every_warning_of_the_settings_is_told_however_many(machine: Machine) ->
         "check_in = [" + ", ".join(f'{{ runs = "a{number}; b" }}' for number in range(50)) + "]\n"
     )
     code, report = machine.report()
-    told = report["warnings"]
-    assert (code, len(told)) == (0, 50)
+    told = report["problems"]
+    assert (code, len(told), report["warnings"]) == (1, 50, [])
     assert all(f"check_in[{number}] is" in warning for number, warning in enumerate(told, start=1))
 
 
@@ -251,6 +255,134 @@ def test_every_rule_that_matches_no_tool_is_told_however_many(machine: Machine) 
         0,
         [f'check_in: {{ tool = "bsh{number}" }} matches no tool; did you mean "bash"?' for number in range(6)],
     )
+
+
+def config_of(machine: Machine, text: str) -> Path:
+    config = machine.home / ".config" / "pi-intent" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(text)
+    return config
+
+
+def test_settings_that_cannot_be_read_are_a_problem_and_what_runs_is_asked_about(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    config = config_of(machine, 'check_in = ["dangers"\n')
+    code, report = machine.report()
+    [problem] = report["problems"]
+    assert (code, report["warnings"]) == (1, [])
+    assert problem.startswith(f"{config} is not valid TOML (")
+    texts = {tool["name"]: tool["text"] for tool in report["tools"]}
+    assert texts == {
+        "read": "rejected without an intent; with one it runs",
+        **dict.fromkeys(
+            ("write", "edit", "bash"),
+            "rejected without an intent; with one a person is asked before it runs, by your settings",
+        ),
+    }
+    assert "All good" not in machine.doctor().stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [('ask = "exe"', 1), ('[tools.bash]\ntier = "run"', 1), ('polcy = "omit"', 0)]
+)
+def test_a_setting_that_was_to_guard_and_does_not_count_is_a_problem(machine: Machine, text: str, code: int) -> None:
+    write_shim(machine.extensions)
+    config = config_of(machine, text)
+    got, report = machine.report()
+    told = report["problems" if code else "warnings"]
+    assert (got, len(report["problems"]) + len(report["warnings"])) == (code, 1)
+    assert told[0].startswith(f"{config}: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "end"),
+    [
+        ('check_in = ["always"]\nunattended = "defer"', "it waits for a person, by your settings"),
+        (
+            'permissions = { exec = "deny" }\n[tools.bash]\ntouches = ["exec"]',
+            "it is not permitted, by your settings",
+        ),
+    ],
+)
+def test_what_pi_intent_refuses_itself_is_not_blamed_on_another_extension(
+    machine: Machine, text: str, end: str
+) -> None:
+    write_shim(machine.extensions)
+    config_of(machine, text)
+    code, report = machine.report()
+    [bash] = [tool["text"] for tool in report["tools"] if tool["name"] == "bash"]
+    assert (code, bash) == (0, f"rejected without an intent; with one {end}")
+
+
+def test_a_credential_that_cannot_be_had_is_a_problem_of_the_tool(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    config_of(machine, '[credentials]\ndeploy = "env:NO_SUCH_VARIABLE"\n[tools.bash]\nneeds = ["deploy"]\n')
+    code, report = machine.report()
+    assert (code, report["problems"]) == (
+        1,
+        [
+            "bash: with an intent it is refused, as a credential that it needs cannot be had: "
+            "the warnings say which, or unset needs"
+        ],
+    )
+    assert report["warnings"] == [
+        "Tau shows at its start: the credential deploy could not be had: the variable NO_SUCH_VARIABLE is not set"
+    ]
+
+
+def test_everything_that_is_set_is_told_and_nothing_that_says_nothing(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    config = config_of(
+        machine,
+        'artifacts = true\ncheck_in = ["publishes"]\n[permissions]\nsecrets = "deny"\n[credentials]\n'
+        'deploy = { from = "env:HOME_KEY", as = "DEPLOY" }\nother = "command:pass show x"\n'
+        '[tools.fetch]\nstores = ["page"]\n[tools.write]\nwants = { content = "page" }\n'
+        '[tools.push]\nneeds = ["deploy"]\n',
+    )
+    (machine.project / ".pi-intent.toml").write_text(
+        "check_in = []\n[tools.bash]\noverride = false\ncheck_in = []\ntouches = []\n"
+    )
+    _, report = machine.report()
+    told = {setting["key"]: (setting["value"], setting["origin"]) for setting in report["settings"]}
+    mine = str(config)
+    assert {key: value for key, value in told.items() if value[1] != "default"} == {
+        "artifacts": (True, mine),
+        "check_in": (["publishes"], mine),
+        "permissions": (["secrets: deny"], mine),
+        "credentials": (
+            {
+                "deploy": {"from": "env:HOME_KEY", "as": "DEPLOY"},
+                "other": {"from": "command:pass …", "as": "OTHER"},
+            },
+            mine,
+        ),
+        "tools.fetch.stores": (["page"], mine),
+        "tools.write.wants": (["content: page"], mine),
+        "tools.push.needs": (["deploy"], mine),
+    }
+    lines = machine.doctor(COLUMNS="200").stdout.splitlines()
+    assert f'permissions         {{ secrets = "deny" }} · {mine}' in lines
+    config.write_text("")
+    assert not any(line.startswith(("permissions", "credentials")) for line in machine.doctor().stdout.splitlines())
+
+
+def test_a_long_warning_of_the_settings_stands_there_once(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    config_of(machine, f'check_in = [{{ runs = "{"x" * 100}; y", path = "{"y" * 100}", tool = "{"z" * 90}" }}]\n')
+    folder = machine.home / ".config" / "pi-intent"
+    deep = machine.home / ("d" * 200) / ("e" * 150)
+    deep.mkdir(parents=True)
+    folder.rename(deep / "pi-intent")
+    code, report = machine.report(XDG_CONFIG_HOME=str(deep))
+    [problem] = report["problems"]
+    assert (code, len(problem) > 400, report["warnings"]) == (1, True, [])
+
+
+def test_rules_for_servers_are_none_of_taus(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    config_of(machine, 'ask = "exec"\n[tools]\n"docs/*" = { tier = "read" }\n"crm/send_mail" = { override = true }\n')
+    code, report = machine.report()
+    assert (code, report["warnings"]) == (0, [])
 
 
 def test_off_is_told_and_exits_with_1(machine: Machine) -> None:

@@ -20,6 +20,7 @@ from pi_intent.cli.demo.tau import HermeticTau
 from pi_intent.descriptions import descriptions_folder
 from pi_intent.errors import HostError
 from pi_intent.hosts.tau.install import PACKAGE, InstallResult, remove_shim, shim_text, write_shim
+from pi_intent.hosts.tau.locate import extensions_folder
 from pi_intent.ledger.calls import calls
 from pi_intent.ledger.location import find_ledger
 
@@ -66,6 +67,14 @@ def lasting(result: InstallResult) -> InstallResult:
 
 
 # The command
+
+
+@pytest.mark.parametrize("home", ["", "ada"])
+def test_without_a_home_nothing_is_written_anywhere(environ: dict[str, str], home: str) -> None:
+    with pytest.raises(HostError, match="which is no absolute path: set it to your home folder"):
+        extensions_folder(environ | {"HOME": home})
+    there = environ["HOME"]
+    assert extensions_folder({"HOME": "", "TAU_HOME": there}) == Path(there, "extensions")
 
 
 def test_installing_writes_one_file_and_uninstalling_takes_it_away(environ: dict[str, str]) -> None:

@@ -146,9 +146,14 @@ def test_wrong_usage_ends_with_2_and_says_what_is_wrong(args: list[str]) -> None
         (
             FileNotFoundError(2, "No such file or directory", "a.json"),
             1,
-            "Error: a.json could not be read or written (No such file or directory)\n",
+            "Error: a.json could not be read or written (No such file or directory): "
+            "see that it is there and yours\n",
         ),
-        (OSError(28, "No space left"), 1, "Error: the output could not be read or written (No space left)\n"),
+        (
+            OSError(28, "No space left"),
+            1,
+            "Error: the output could not be read or written (No space left): see where it goes\n",
+        ),
         (BrokenPipeError(32, "Broken pipe"), 141, ""),
         (KeyboardInterrupt(), 130, "\nInterrupted.\n"),
         (click.Abort(), 130, "Interrupted.\n"),
@@ -210,7 +215,7 @@ def test_a_full_disk_under_the_output_is_told() -> None:
         ended = run("--help", capture_output=False, stdout=full, stderr=subprocess.PIPE)
     assert (ended.returncode, ended.stderr.decode()) == (
         1,
-        "Error: the output could not be read or written (No space left on device)\n",
+        "Error: the output could not be read or written (No space left on device): see where it goes\n",
     )
 
 
@@ -224,7 +229,7 @@ def test_a_closed_standard_output_is_a_failure_as_a_full_one_is_and_no_other_str
     )
     without = ">&-" in closed.split()
     assert (ended.returncode, ended.stdout == b"") == (int(without), without)
-    said = b"Error: the output could not be read or written (Bad file descriptor)\n"
+    said = b"Error: the output could not be read or written (Bad file descriptor): see where it goes\n"
     assert ended.stderr == (said if closed == ">&-" else b"")
 
 

@@ -326,7 +326,7 @@ async def test_a_predicate_that_raises_asks_and_the_next_one_is_still_heard(desk
     person = Person(YES)
     await desk.call({"command": "ls"}, person=person)
     assert person.asked[0].reasons == (
-        Reason("mine", "it could not be worked out (ZeroDivisionError)", is_said=True),
+        Reason("mine", "it could not be worked out: division by zero"),
         Reason("yours"),
     )
 
@@ -365,6 +365,42 @@ def test_the_last_word_on_a_tier_counts_and_can_be_taken_back():
     assert declared.tier("other", "web") == "exec"
     stop()
     assert declared.tier("search", "web") == "exec"
+
+
+@pytest.mark.parametrize(
+    ("runs", "text", "asks"),
+    [
+        ("rm -rf", "rm -fr x", True),
+        ("rm -rf", "rm -r -f x", True),
+        ("rm -rf", "rm x -f -vr", True),
+        ("rm -rf", "sudo rm -Rrf x", True),
+        ("rm -rf x", "rm -fr x", True),
+        ("git commit -am", "git commit -m x -a", True),
+        ("rm -rf", "rm -r x", False),
+        ("rm -rf", "rm -- rf", False),
+        ("rm -rf x", "rm -fr y", False),
+        ("find -delete", "find -led -te", False),
+        ("rm --rf", "rm -rf", False),
+    ],
+)
+def test_short_options_are_found_in_any_order_and_apart(runs: str, text: str, asks: bool):
+    assert bool(reasons(Match(runs=runs), command(text))) is asks
+
+
+def test_what_nothing_would_wait_for_cannot_be_declared():
+    async def later(arguments: JSONObject, situation: Situation) -> bool:
+        return False
+
+    class Later:
+        async def __call__(self, arguments: JSONObject) -> str:
+            return "read"
+
+    for bad in (later, Later()):
+        with pytest.raises(SettingsError, match="nothing waits for an async one"):
+            ask_when(bad)  # type: ignore[arg-type]
+        with pytest.raises(SettingsError, match="nothing waits for an async one"):
+            declare_tier("x", bad)  # type: ignore[arg-type]
+    assert PROCESS.is_empty
 
 
 def test_what_is_declared_can_be_worked_out():

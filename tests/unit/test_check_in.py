@@ -91,7 +91,7 @@ async def test_a_floor_raises_the_tier_that_an_author_declared(desk: GateDesk):
     [
         (NO, "denied", "this call of bash was not approved. Do not try it again in other words"),
         (Answer(False, note="use git clean {x}"), "denied", "The answer was: use git clean {x}"),
-        (RuntimeError("no screen"), "denied", "asking for it failed (RuntimeError)"),
+        (RuntimeError("no screen"), "denied", "asking for it failed (the question could not be shown)"),
         (AskingStopped(), "cancelled", "was stopped while a person was asked"),
     ],
 )

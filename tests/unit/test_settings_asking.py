@@ -164,6 +164,31 @@ def test_a_persons_tier_takes_the_place_of_an_authors_and_its_reason_is_shown(lo
             'check_in[1] is { tool = "bash", path = "x" }, which can find nothing: bash names no file.',
         ),
         (
+            '[tools]\nread = { check_in = ["outside_project"] }',
+            'tools.read.check_in holds "outside_project", which finds nothing in a tool that only reads; "outside" '
+            "asks about what is read outside the project.",
+        ),
+        (
+            'policy = "require"\ncheck_in = ["unstated"]',
+            'check_in: "unstated" has no effect beside the policy "require": a call without an intent is refused, '
+            "and nobody is asked.",
+        ),
+        (
+            '[tools]\nbash = { policy = "require", check_in = ["unstated"] }',
+            'tools.bash.check_in: "unstated" has no effect beside the policy "require": a call without an intent is '
+            "refused, and nobody is asked.",
+        ),
+        (
+            'check_in = [{ path = "$HOME/x" }]',
+            'check_in[1] is { path = "$HOME/x" }, whose path is taken as it stands: no variable is put in; write ~/ '
+            "for your home folder.",
+        ),
+        (
+            'check_in = [{ path = "src/{a,b}*" }]',
+            'check_in[1] is { path = "src/{a,b}*" }, whose path is taken as it stands: braces do not stand for '
+            "alternatives; write a rule for each.",
+        ),
+        (
             '[tools]\nread = { check_in = ["network"] }',
             'tools.read.check_in holds "network", which can find nothing: read runs no command.',
         ),
@@ -252,7 +277,42 @@ def test_a_server_hears_of_the_rules_that_name_it_alone(load: Load):
     assert settings.naming([]).unmatched(["srv/x"]) == ()
 
 
+def test_a_session_says_nothing_of_rules_for_servers_that_it_does_not_have(load: Load):
+    text = 'check_in = [{ tool = "crm/send" }, { tool = "bsh" }]\n[tools]\n"docs/*" = "omit"\n"srv/x" = "omit"\n'
+    settings = load(
+        text + '"svr/y" = "omit"\n"*/z" = "omit"\nd = "omit"\n', 'check_in = [{ tool = "docs/a" }]'
+    ).settings
+    told = settings.for_session(["bash", "srv/a"]).unmatched(["bash", "srv/a"])
+    named = [sentence.partition(" matches")[0].rpartition(": tools.")[2] for sentence in told]
+    assert named == ['"srv/x"', '"svr/y"', '"*/z"', "d", 'check_in: { tool = "bsh" }']
+
+
+def test_what_only_looks_like_it_is_not_warned_of_and_what_is_doubtful_still_counts(load: Load):
+    text = 'check_in = ["unstated", { path = "app/$id.tsx" }, { path = "$ID.md" }, { path = "{x}" }]\n'
+    assert said(load(text + 'policy = "adaptive"\n[tools]\nbash = "require"\n')) == []
+    assert said(load('policy = "require"\n' + text + '[tools]\n"srv/*" = "optional"\n')) == []
+    loaded = load('check_in = [{ path = "${HOME}/x" }]\n[tools]\nread = { check_in = ["dangers", "outside"] }')
+    assert loaded.settings.check_in == (Match(path="${HOME}/x"),)
+    assert loaded.settings.for_tool("read", watched=True).check_in[1:] == ("dangers", "outside")
+
+
+def test_what_no_tool_stores_is_said_of_a_tool_that_wants_it(load: Load):
+    text = 'artifacts = true\n[tools]\nwrite = { wants = { content = "page" } }\n'
+    sentence = 'tools.write.wants.content wants "page", which no tool stores: set stores of the tool that makes it.'
+    assert said(load(text)) == [sentence]
+    assert said(load(text + 'fetch = { stores = ["page"] }')) == []
+
+
 # A cloned project
+
+
+def test_a_permission_that_a_project_adds_comes_from_both(load: Load):
+    user = '[permissions]\nmoney = "ask"'
+    both = load(user, '[permissions]\nsecrets = "deny"').origins["permissions"]
+    assert [part.rpartition("/")[2] for part in both.split(" and ")] == ["config.toml", ".pi-intent.toml"]
+    for text in ("[permissions]", user, "check_in = []"):
+        loaded = load('check_in = ["network"]\n' + user, text)
+        assert {loaded.origins[key].rpartition("/")[2] for key in ("permissions", "check_in")} == {"config.toml"}
 
 
 STRICT = """

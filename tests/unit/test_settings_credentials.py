@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from pi_intent.credentials import fetch
+from pi_intent.errors import CredentialError
+from pi_intent.gates.credentials import Credential
+from pi_intent.hosts.mcp.needing import given_to
 from pi_intent.settings import LoadedSettings, load_settings
 
 STEERING = (
@@ -65,3 +72,65 @@ def test_of_needs_the_wrong_entry_is_named_and_the_others_count(tmp_path: Path):
         f"tools.bash.needs holds {what}, which is no name of a credential: letters, digits, - and _, a letter first."
         for what in ("4", '"a b"')
     ]
+
+
+def test_what_a_tool_of_a_server_needs_names_the_server(tmp_path: Path):
+    load(
+        tmp_path,
+        '[credentials]\nk = "env:K"\n[tools]\ndeploy = { needs = ["k"] }\n"srv/x" = { needs = ["k"] }\n'
+        'bash = { needs = ["k"] }\n"*" = { needs = ["k"] }\n"other/x" = { needs = ["k"] }\nplain = "omit"\n',
+    )
+    told: list[str] = []
+    environ = {"XDG_CONFIG_HOME": str(tmp_path), "K": "a long enough value"}
+    assert given_to("srv", environ, told.append) == {"K": "a long enough value"}
+    assert told == [
+        "tools.deploy.needs reaches no wrapped server, whose tools are not known before it starts: "
+        'if it is for srv, write tools."srv/deploy".needs'
+    ]
+
+
+def test_a_server_that_waits_for_a_credential_says_so(tmp_path: Path):
+    command = "command:sh -c 'sleep 1.3; echo a long enough value'"
+    load(tmp_path, f'[credentials]\nk = "{command}"\n[tools]\n"srv/x" = {{ needs = ["k"] }}\n')
+    told: list[str] = []
+    assert given_to("srv", {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}, told.append)
+    assert told == ["waiting for the credential k"]
+
+
+class NoKeyringError(Exception):
+    """Called like the one of the package, which may not be installed."""
+
+
+class KeyringLocked(Exception):
+    """Likewise."""
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (
+            NoKeyringError("secret"),
+            "there is no keyring on this machine: in your settings, take it from command:… or env:…",
+        ),
+        (KeyringLocked("secret"), "the keyring is locked: unlock it and try again"),
+        (OSError("secret"), "the keyring could not be read: see that it is unlocked"),
+    ],
+)
+def test_of_a_keyring_that_cannot_be_read_is_told_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, why: str
+):
+    def raises(service: str, user: str) -> str:
+        raise error
+
+    monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace(get_password=raises))
+    needed = Credential(name="k", origin="keyring", where="example.org/ada", variable="K")
+    with pytest.raises(CredentialError) as raised:
+        fetch([needed], {})
+    assert str(raised.value) == f"the credential k could not be had: {why}"
+
+
+def test_a_keyring_without_what_reads_it_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    needed = Credential(name="k", origin="keyring", where="example.org/ada", variable="K")
+    with pytest.raises(CredentialError, match=r"in the clone, pip install '\.\[keyring\]'"):
+        fetch([needed], {})

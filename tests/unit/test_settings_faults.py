@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from settings_machine import TOP_KEYS, Machine
 
 from pi_intent.settings import Settings, ToolRule, load_settings
+from pi_intent.settings.wording import Lapse
 
 KEEP_WORDS = '"forever", or a number of days or weeks such as "90d" or "12w"'
 POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
@@ -42,7 +43,15 @@ POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
             f'"live screen" is not a setting; the settings are {TOP_KEYS}.',
         ),
         ('tools = "bash"', 'tools is "bash", but must be a table of tool names.'),
-        ("[tools]\nbudget = 5", f"tools.budget is 5, but must be {POLICY_WORDS}, or a table of settings."),
+        ("[tools]\nbash = 5", f"tools.bash is 5, but must be {POLICY_WORDS}, or a table of settings."),
+        (
+            "[tools]\nbudget = 5",
+            "budget is a setting for all tools: move it above [tools]; until then it counts as if it stood there.",
+        ),
+        (
+            '[tools]\npolicy = "require"',
+            "policy is a setting for all tools: move it above [tools]; below it, it is for a tool that is called so.",
+        ),
         ('[tools]\nbash = "of"', f'tools.bash is "of", but must be {POLICY_WORDS}.'),
         (
             '[tools]\nbash = { policy = "omitt" }',
@@ -146,6 +155,81 @@ def test_no_value_whatever_raises(data: object) -> None:
     for key in ("policy", "profile", "budget", "redact_args", "strict", "tools", "x"):
         load_settings(project=None, environ={}, overrides={key: data})
     load_settings(project=None, environ={}, overrides={"tools": {"bash": data, "*": {"policy": data}}})
+
+
+# Settings for all tools that stand below [tools]
+
+
+def test_settings_for_all_tools_below_tools_count_and_are_told(machine: Machine) -> None:
+    loaded = machine.load(
+        user='[tools]\nbash = "require"\nask = "exec"\ncheck_in = ["dangers"]\nstrict = true\n'
+        '[tools.permissions]\nmoney = "ask"\n'
+    )
+    settings = loaded.settings
+    assert (settings.ask, settings.check_in, settings.strict) == ("exec", ("dangers",), True)
+    assert settings.permissions == (("money", "ask"),)
+    assert [rule.pattern for rule in settings.tools] == ["bash"]
+    then = "until then it counts as if it stood there."
+    assert set(loaded.warnings) == {
+        *(
+            f"{machine.user_file}: {key} is a setting for all tools: move it above [tools]; {then}"
+            for key in ("ask", "check_in", "strict")
+        ),
+        f"{machine.user_file}: permissions is a setting for all tools: write [permissions]; {then}",
+    }
+    assert settings.unmatched(["bash"]) == ()
+
+
+def test_a_setting_that_stands_in_both_places_counts_where_it_belongs(machine: Machine) -> None:
+    loaded = machine.load(user='ask = "all"\n[tools]\nask = "exec"\n')
+    assert loaded.settings.ask == "all"
+    assert loaded.warnings == (
+        f"{machine.user_file}: ask is a setting for all tools and stands above [tools] as well: "
+        "what stands below it does not count.",
+    )
+    assert isinstance(loaded.warnings[0], Lapse)
+
+
+def test_a_tool_may_be_called_like_a_setting(machine: Machine) -> None:
+    loaded = machine.load(user='[tools]\nask = "require"\npermissions = { override = true }\npolicy = "omit"\n')
+    assert [rule.pattern for rule in loaded.settings.tools] == ["ask", "permissions", "policy"]
+    assert (loaded.settings.ask, loaded.settings.policy) == ("none", None)
+    assert len(loaded.warnings) == 1
+    assert loaded.settings.unmatched(["ask", "permissions"]) == ()  # of policy it was said already
+
+
+def test_a_faulty_one_is_told_as_the_setting_that_it_is(machine: Machine) -> None:
+    assert machine.load(user='[tools]\ncheck_in = ["danger"]\n').warnings == (
+        f"{machine.user_file}: check_in is a setting for all tools: move it above [tools].",
+        f'{machine.user_file}: check_in holds "danger", which is no rule; did you mean "dangers"?',
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "lapses"),
+    [
+        ('ask = "exe"', True),
+        ('chek_in = ["dangers"]', True),
+        ('[permissions]\nmoney = "dny"', True),
+        ("result_limit = 5", True),
+        ("[tools.bash]\noveride = true", True),
+        ('[tools.bash]\nask = "exec"', True),
+        ("[tools.bash]\nneeds = 3", True),
+        ('[tools.bash]\ntier = "run"', True),
+        ("tools = 3", True),
+        ("[tools]\noverride = true", True),
+        ('polcy = "omit"', False),
+        ("budget = 0", False),
+    ],
+)
+def test_what_was_to_guard_and_does_not_count_is_known_as_such(machine: Machine, text: str, lapses: bool) -> None:
+    [warning] = machine.load(user=text).warnings
+    assert isinstance(warning, Lapse) is lapses
+
+
+def test_a_variable_that_was_to_guard_is_known_as_such(machine: Machine) -> None:
+    loaded = machine.load(env={"PI_INTENT_CHEK_IN": "dangers", "PI_INTENT_POLCY": "omit"})
+    assert [isinstance(warning, Lapse) for warning in loaded.warnings] == [True, False]
 
 
 # Patterns that match nothing

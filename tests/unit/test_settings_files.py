@@ -1,4 +1,4 @@
-"""Files that cannot be used are told about and change nothing."""
+"""Of a file that cannot be used nothing counts; that is told, and what it may have guarded is asked about."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ from pathlib import Path
 import pytest
 from settings_machine import Machine, policy_of
 
+from pi_intent.gates.tiers import is_asked, tier_of
 from pi_intent.settings import LoadedSettings, Settings, load_settings
+from pi_intent.settings.wording import Lapse
+
+UNREAD = "; nothing in it counts, so every call that writes or runs something is asked about until it can be read."
 
 
 def make_link(path: Path) -> None:
@@ -73,27 +77,75 @@ def bounded(run: Callable[[], LoadedSettings]) -> LoadedSettings:
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_a_hostile_project_file_is_told_about_and_changes_nothing(machine: Machine, kind: str) -> None:
+def test_a_hostile_project_file_is_told_about_and_has_a_person_asked(machine: Machine, kind: str) -> None:
     make, reason = HOSTILE[kind]
     make(machine.project_file)
     loaded = bounded(lambda: machine.load(user='policy = "adaptive"'))
-    assert loaded.settings == Settings(policy="adaptive")
-    assert loaded.warnings == (f"{machine.project_file} {reason}; nothing in it counts.",)
+    assert loaded.settings == Settings(policy="adaptive", ask="write")
+    assert loaded.origins["ask"] == str(machine.project_file)
+    assert loaded.warnings == (f"{machine.project_file} {reason}{UNREAD}",)
+    assert isinstance(loaded.warnings[0], Lapse)
     assert loaded.files == (machine.user_file,)
 
 
 def test_of_broken_toml_nothing_counts(machine: Machine) -> None:
     loaded = machine.load(user='strict = true\npolicy == "omit"\n')
-    assert (loaded.settings, loaded.files) == (Settings(), ())
+    assert (loaded.settings, loaded.files) == (Settings(ask="write"), ())
     assert loaded.warnings == (
-        f"{machine.user_file} is not valid TOML (Invalid value (at line 2, column 9)); nothing in it counts.",
+        f"{machine.user_file} is not valid TOML (Invalid value (at line 2, column 9)){UNREAD}",
     )
+
+
+def make_unreadable(path: Path) -> None:
+    path.write_bytes(b"# \xe9t\xe9")
+
+
+UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
+    "link to nowhere": (lambda path: path.symlink_to("/nowhere/at/all"), "is a link to nowhere"),
+    "folder": (Path.mkdir, "is not a regular file"),
+    "Latin-1": (make_unreadable, "is not UTF-8 text"),
+    "too large": HOSTILE["too large"],
+    "no TOML": (
+        lambda path: path.write_text("ask = exec"),
+        "is not valid TOML (Invalid value (at line 1, column 7))",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSABLE)
+def test_where_the_users_file_cannot_be_read_all_that_changes_something_is_asked_about(
+    machine: Machine, kind: str
+) -> None:
+    make, reason = UNUSABLE[kind]
+    make(machine.user_file)
+    loaded = machine.load(env={"PI_INTENT_ASK": "none"})
+    assert loaded.warnings == (f"{machine.user_file} {reason}{UNREAD}",)
+    asked = {name: is_asked(loaded.settings.ask, tier_of(None, name, None, {})) for name in ("read", "write", "bash")}
+    assert asked == {"read": False, "write": True, "bash": True}
+    assert loaded.settings.can_ask
+    assert loaded.origins["ask"] == str(machine.user_file)
+
+
+def test_a_folder_that_is_a_link_to_nowhere_is_told_as_well(machine: Machine) -> None:
+    folder = machine.user_file.parent
+    folder.rmdir()
+    folder.symlink_to("/nowhere/at/all")
+    loaded = machine.load()
+    assert loaded.warnings == (f"{machine.user_file} lies in {folder}, which is a link to nowhere{UNREAD}",)
+    assert loaded.settings.ask == "write"
+
+
+def test_who_is_asked_about_everything_stays_so_and_no_file_is_no_fault(machine: Machine) -> None:
+    assert machine.load().settings.ask == "none"
+    machine.user_file.mkdir()
+    loaded = machine.load(env={"PI_INTENT_ASK": "all"})
+    assert (loaded.settings.ask, loaded.origins["ask"]) == ("all", "PI_INTENT_ASK")
 
 
 def test_an_unreadable_file_is_told_about(machine: Machine) -> None:
     machine.user_file.symlink_to(machine.user_file)
     assert machine.load().warnings == (
-        f"{machine.user_file} cannot be read (Too many levels of symbolic links); nothing in it counts.",
+        f"{machine.user_file} cannot be read (Too many levels of symbolic links){UNREAD}",
     )
 
 
@@ -115,7 +167,7 @@ def test_a_line_of_dots_in_a_comment_is_no_reason_to_refuse_a_file(machine: Mach
 
 def test_a_path_that_cannot_exist_is_told_about() -> None:
     loaded = load_settings(project=Path("/tmp/a\0b"), environ={})
-    assert loaded.warnings == ('"/tmp/a\\u0000b/.pi-intent.toml" is not the name of a file; nothing in it counts.',)
+    assert loaded.warnings == ('"/tmp/a\\u0000b/.pi-intent.toml" is not the name of a file' + UNREAD,)
 
 
 def test_a_flood_of_faults_is_cut_and_does_not_bury_those_of_the_user(machine: Machine) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import CallDenied, LedgerError
+from pi_intent.gates.faults import unasked
 from pi_intent.gates.question import Answer, Asker, Question, Seen
 from pi_intent.gating import Gates, Session, gated_by
 from pi_intent.hosts.mcp import questions
@@ -222,7 +223,7 @@ class Holding:
         except (CallDenied, LedgerError) as error:
             return Outcome(held, "refuse", str(error))
         except Exception as error:  # a boundary: a fault of ours must not let a call slip by
-            why = self._texts.consent["failed"].format(tool=held.tool.name, reason=type(error).__name__)
+            why = self._texts.consent["failed"].format(tool=held.tool.name, reason=unasked(error))
             self._tell(f"a call of {held.tool.name} was denied, by a fault of ours ({type(error).__name__}: {error})")
             held.opened.settle(failure("denied", why))
             return Outcome(held, "refuse", why)

@@ -66,7 +66,7 @@ def _given(options: WrapOptions, environ: Mapping[str, str]) -> Mapping[str, str
 
     server = options.server or server_name(options.command)
     try:
-        return given_to(server, environ)
+        return given_to(server, environ, tell)
     except CredentialError as error:
         tell(f"{server} was not started: {error}")
         sys.exit(CANNOT_START)

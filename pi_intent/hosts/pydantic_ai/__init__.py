@@ -9,7 +9,9 @@ try:
 except ModuleNotFoundError as missing:
     if missing.name != "pydantic_ai":
         raise
-    raise HostError("pydantic-ai is not installed here: pip install 'pi-intent[pydantic-ai]'") from missing
+    raise HostError(
+        "pydantic-ai is not installed here: in the clone of pi-intent, pip install '.[pydantic-ai]'"
+    ) from missing
 
 from pi_intent.hosts.pydantic_ai.capability import Intents
 from pi_intent.hosts.pydantic_ai.toolset import IntentToolset

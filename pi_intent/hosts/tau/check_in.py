@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 from pi_intent.contract.rows import replaced_fields
@@ -13,6 +14,7 @@ from pi_intent.render.check_in import action_length, pages, question_lines
 if TYPE_CHECKING:
     from tau_agent.tools import ToolCancellationToken
 
+    from pi_intent.gates.credentials import Credential
     from pi_intent.hosts.tau.extension import TauExtension
     from pi_intent.hosts.tau.session import TauSession
     from pi_intent.pipeline import OpenCall
@@ -55,8 +57,20 @@ async def admit(
 def gates_of(session: TauSession) -> Gates:
     """Return the gates of a session, made when they are first asked for."""
     if session.gates is None:
-        session.gates = Gates(session.runtime, asyncio.Lock, fetch_in_thread)
+        session.gates = Gates(session.runtime, asyncio.Lock, partial(_fetch, session))
     return session.gates
+
+
+async def _fetch(session: TauSession, needed: tuple[Credential, ...]) -> dict[str, str]:
+    """Fetch credentials, and tell the person where that takes longer than a moment: they may be asked elsewhere."""
+    from pi_intent.credentials import MOMENT, waiting_for
+
+    sentence = waiting_for(credential.name for credential in needed)
+    timer = asyncio.get_running_loop().call_later(MOMENT, lambda: session.runtime.tell(sentence))
+    try:
+        return await fetch_in_thread(needed)
+    finally:
+        timer.cancel()
 
 
 class TauAsker(Asker):

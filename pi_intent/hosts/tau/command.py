@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from tau_coding.extensions.api import ExtensionCommandContext
@@ -12,6 +13,7 @@ from pi_intent.hosts.tau.screen import refresh_sign, sign_text
 from pi_intent.hosts.tau.session import PastCall
 from pi_intent.labels.literal import literal_lines
 from pi_intent.labels.printable import printable
+from pi_intent.settings.load import user_file
 from pi_intent.types import Policy
 
 if TYPE_CHECKING:
@@ -57,14 +59,23 @@ def register_command(extension: TauExtension) -> None:
 def _state(extension: TauExtension) -> str:
     session = extension.session()
     calls = [line for past in reversed(session.recent) for line in _past(past)]
-    return "\n".join([sign_text(extension), _kept(session.runtime.journal), *calls])
+    asking = f"check-ins: {_asking(extension) or 'off'}"
+    return "\n".join([sign_text(extension), asking, _kept(session.runtime.journal), *calls])
+
+
+def _asking(extension: TauExtension) -> str:
+    """Say what has a person asked about calls; '' where nothing does."""
+    return extension.settings.asking or ("as this session's code declares" if extension.is_gated else "")
 
 
 def _check_ins(extension: TauExtension) -> str:
     gates = extension.session().gates
     decided = [] if gates is None else gates.check_in.decided
     if not decided:
-        return "nobody was asked about a call in this session; docs/settings.md says how to be asked"
+        if asking := _asking(extension):
+            return f"check-ins are on ({asking}); nobody was asked about a call in this session yet"
+        where = printable(user_file(os.environ), width=400)
+        return f"check-ins are off, and nobody was asked about a call in this session; set ask or check_in in {where}"
     from pi_intent.render.asked import answer_words, reasons_text  # a session without check-ins has no use for it
 
     lines = []

@@ -171,7 +171,8 @@ class TauExtension:
                 found.append(
                     f"the settings of {self.cwd} ask for the intents of {name}, which needs Tau to be started there"
                 )
-        return [*found, *settings.unmatched(self.tool_names or list(self.shadows), most=MOST_UNMATCHED)]
+        names = self.tool_names or list(self.shadows)
+        return [*found, *settings.for_session(names).unmatched(names, most=MOST_UNMATCHED)]
 
     def tell(self, message: str) -> None:
         """Show the person a sentence, on the screen or on stderr."""

@@ -13,6 +13,7 @@ import shlex
 import sys
 from dataclasses import dataclass
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
@@ -128,6 +129,7 @@ async def report(scratch: Path, entry: Path | None, *, with_calls: bool) -> dict
             "home": str(user.home),
             "calls": await call(session, bare, stated) if with_calls else {},
             "notices": bridge.heard,
+            "reads_keyring": find_spec("keyring") is not None,
             "diagnostics": [
                 {"severity": found.severity, "name": found.name or found.kind, "message": found.message}
                 for found in session.resource_diagnostics

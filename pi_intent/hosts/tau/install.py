@@ -241,5 +241,5 @@ def _on_place(package: Path, environ: Mapping[str, str]) -> Iterator[str]:
     if why is not None:
         yield (
             f"pi-intent itself lies in {package}, {why}, and Tau loses it when that is cleared: install it where it "
-            'stays, for example with "uv tool install pi-intent", and run "pi-intent install tau" there'
+            'stays, for example with "uv tool install ." in the clone, and run "pi-intent install tau" there'
         )

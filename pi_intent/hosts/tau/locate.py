@@ -56,7 +56,10 @@ def extensions_folder(environ: Mapping[str, str]) -> Path:
 
 def _home(environ: Mapping[str, str]) -> Path:
     # As `Path.home()`, but for the environment that was asked about.
-    return Path(environ.get("HOME") or Path.home())
+    home = Path(environ["HOME"] if "HOME" in environ else Path.home())
+    if not home.is_absolute():
+        raise HostError(f"HOME is {str(environ['HOME'])!r}, which is no absolute path: set it to your home folder")
+    return home
 
 
 def find_tau(environ: Mapping[str, str], *, executable: str = sys.executable) -> TauCommand:

@@ -8,6 +8,7 @@ finding the project, so that the state folder is taken, and that one is temporar
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -19,6 +20,7 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from pi_intent.descriptions import model_texts
 from pi_intent.errors import HostError
 from pi_intent.hosts.tau.install import NAME
 from pi_intent.hosts.tau.locate import TauCommand
@@ -91,7 +93,8 @@ class Probe:
     """What Tau said.
 
     `package` and `version` are those of the pi-intent that Tau loaded, `extension` the file it loaded it by; all
-    None where it did not. `notices` are the warnings and errors that extensions showed to the person.
+    None where it did not. `notices` are the warnings and errors that extensions showed to the person; `reads_keyring`
+    tells whether Tau's Python has what reads the system's keyring.
     """
 
     tau: str
@@ -105,6 +108,7 @@ class Probe:
     calls: dict[str, ProbedCalls]
     notices: tuple[str, ...]
     diagnostics: tuple[Diagnostic, ...]
+    reads_keyring: bool
 
 
 Verdict = Literal["rejected", "by_settings", "not_ours", "absent", "wrong"]
@@ -246,12 +250,33 @@ def judge(name: str, probe: Probe, settings: Settings) -> ToolVerdict:
     if stated.status == "ok" and stated.ran:
         return verdict(kind, f"{text}; with one it runs")
     if stated.status == "denied":
-        return verdict(kind, f"{text}; with one another extension blocks it")
+        end, then = _REFUSED.get(_refused(stated.text), ("another extension blocks it", None))
+        problem = None if then is None else f"{name}: with an intent {end}: {then}"
+        return verdict(kind, f"{text}; with one {end}", problem)
     came = "had no effect" if stated.status == "ok" else stated.status
     why = f"with an intent it fails ({came}: {printable(stated.text)})"
     if tool.source not in (None, NAME):  # a tool of somebody else may want other arguments
         return verdict(kind, f"{text}; {why}")
     return verdict("wrong", f"{text}; {why}", f"{name}: {why}; please report this, with the version of Tau")
+
+
+_REFUSED: dict[str, tuple[str, str | None]] = {
+    "nobody": ("a person is asked before it runs, by your settings", None),
+    "deferred": ("it waits for a person, by your settings", None),
+    "permission": ("it is not permitted, by your settings", None),
+    "credential": (
+        "it is refused, as a credential that it needs cannot be had",
+        "the warnings say which, or unset needs",
+    ),
+}
+"""What came of a call with an intent that we refused ourselves, and what to do where that is no setting."""
+
+
+def _refused(text: str) -> str:
+    """Return which of our own sentences a refusal is; '' where it is somebody else's."""
+    said = model_texts().consent
+    parts = {why: re.split(r"\{\w+\}", said[why]) for why in _REFUSED}
+    return next((why for why, pieces in parts.items() if all(piece in text for piece in pieces)), "")
 
 
 def _supplier(tool: ProbedTool) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pi_intent.hosts.tau.extension import TauExtension
 from pi_intent.labels.printable import printable
+from pi_intent.settings.load import MOST_TOLD
 
 if TYPE_CHECKING:
     from textual.widgets import Static
@@ -26,7 +27,7 @@ def greet(extension: TauExtension) -> None:
     else:
         extension.tau.notify(sign_text(extension))
     for problem in extension.take_problems():
-        extension.session().runtime.tell_once(printable(problem, width=400))
+        extension.session().runtime.tell_once(printable(problem, width=MOST_TOLD))
 
 
 def has_screen(extension: TauExtension) -> bool:

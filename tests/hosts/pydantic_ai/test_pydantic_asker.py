@@ -51,8 +51,8 @@ async def test_who_is_asked_sees_the_call_and_it_runs_when_they_approve(desk: De
     [
         (NO, "this call of remove was not approved. Do not try it again in other words", "person"),
         (Answer(False, note="Use the bin."), "The answer was: Use the bin.", "person"),
-        (OSError("no terminal"), "asking for it failed (OSError)", "failure"),
-        ("yes", "asking for it failed (TypeError)", "failure"),
+        (OSError("no terminal"), "asking for it failed (the question could not be shown)", "failure"),
+        ("yes", "asking for it failed (there was no usable answer)", "failure"),
     ],
 )
 async def test_a_call_that_is_not_approved_never_runs_and_takes_no_retry(

@@ -397,7 +397,9 @@ except HostError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout == "pydantic-ai is not installed here: pip install 'pi-intent[pydantic-ai]'\n"
+    assert done.stdout == (
+        "pydantic-ai is not installed here: in the clone of pi-intent, pip install '.[pydantic-ai]'\n"
+    )
 
 
 def test_a_tool_looks_the_same_in_every_request_of_a_run(desk: Desk) -> None:

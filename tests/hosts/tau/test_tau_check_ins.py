@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import pytest
@@ -10,7 +11,9 @@ from canaries import SHAPES, bare, leaks
 from tau_desk import Desk, calls, says
 from tau_screen import actions, answer, running, screen, settle, start, type_in
 
+import pi_intent
 from pi_intent.hosts.tau.rows import call_row
+from pi_intent.settings.load import user_file
 
 HOSTILE = "\x1b]0;owned\x07 [@click=app.quit]here[/]"
 
@@ -96,7 +99,7 @@ async def test_the_person_can_look_at_what_was_asked_and_decided(desk: Desk):
     )
     async with running(await desk.session([turn, says("done")]), size=(110, 40)) as (pilot, app):
         await type_in(pilot, app, "/intent checkins")
-        assert "nobody was asked about a call in this session" in screen(app)
+        assert "check-ins are on (ask = exec); nobody was asked" in screen(app)
         await start(pilot, app, "go")
         await answer(pilot, app, "Approve once")
         await answer(pilot, app, "Deny, and tell the agent why", note="Not on a [bold]Friday")
@@ -132,8 +135,36 @@ async def test_without_anything_that_asks_it_says_how_to_be_asked(desk: Desk, mo
     monkeypatch.delenv("PI_INTENT_ASK")
     session = await desk.session([says("done")])
     assert session.handle_command("/intent checkins").message == (
-        "nobody was asked about a call in this session; docs/settings.md says how to be asked"
+        "check-ins are off, and nobody was asked about a call in this session; "
+        f"set ask or check_in in {user_file(os.environ)}"
     )
+    assert session.handle_command("/intent").message.splitlines()[1] == "check-ins: off"
+
+
+async def test_what_asks_is_named_before_anything_was_asked(desk: Desk, monkeypatch, tmp_path):
+    monkeypatch.delenv("PI_INTENT_ASK")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    (tmp_path / "pi-intent").mkdir()
+    (tmp_path / "pi-intent/config.toml").write_text(
+        'ask = "write"\ncheck_in = ["dangers", { runs = "make" }]\n[permissions]\nmoney = "ask"\nexec = "allow"\n'
+        '[tools]\nbash = { check_in = ["noted"], override = true }\n'
+    )
+    session = await desk.session([says("done")])
+    what = "ask = write, 3 rules, 1 override, 1 permission"
+    assert session.handle_command("/intent").message.splitlines()[1] == f"check-ins: {what}"
+    assert session.handle_command("/intent checkins").message == (
+        f"check-ins are on ({what}); nobody was asked about a call in this session yet"
+    )
+
+
+async def test_what_code_declares_is_not_told_as_off(desk: Desk, monkeypatch):
+    monkeypatch.delenv("PI_INTENT_ASK")
+    session = await desk.session([says("done")])
+    stop = pi_intent.ask_when(lambda arguments, situation: True)
+    try:
+        assert "check-ins: as this session's code declares" in session.handle_command("/intent").message
+    finally:
+        stop()
 
 
 async def test_spaces_stay_in_what_was_decided_and_in_the_row_of_a_call(desk: Desk):

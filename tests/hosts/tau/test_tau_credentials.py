@@ -99,10 +99,17 @@ async def test_what_the_model_writes_of_it_later_is_redacted(desk: Desk, configu
     ("origin", "why"),
     [
         ("env:NOT_SET_ANYWHERE", "the variable NOT_SET_ANYWHERE is not set"),
-        ("command:false", "its command ended with 1"),
-        ("command:no-such-program-anywhere", "its command could not be run (FileNotFoundError)"),
-        ("command:echo short", "fewer than 8 characters"),
-        ("command:sh -c 'echo c4n4ry-0f-the-m1ne-3141592; exit 3'", "its command ended with 3"),
+        ("command:false", "its command ended with 1\n"),
+        ("command:no-such-program-anywhere", "there is no program no-such-program-anywhere; is it installed, and on"),
+        ("command:/etc/passwd", "/etc/passwd cannot be run (Permission denied)"),
+        ("command:echo short", "it has fewer than 8 characters"),
+        ("command:true", "it is empty\n"),
+        ("command:sh -c 'echo c4n4ry-0f-the-m1ne-3141592; exit 3'", "its command ended with 3\n"),
+        ("command:sh -c 'echo x >&2; echo it is locked >&2; exit 3'", "its command ended with 3 (it is locked)\n"),
+        (
+            "command:sh -c 'echo c4n4ry-0f-the-m1ne-3141592; echo no c4n4ry-0f-the-m1ne-3141592 here >&2; exit 3'",
+            "its command ended with 3 (no [redacted:",
+        ),
     ],
 )
 async def test_without_it_nothing_runs_and_both_are_told(desk: Desk, configured, capsys, origin: str, why: str):
@@ -118,6 +125,24 @@ async def test_without_it_nothing_runs_and_both_are_told(desk: Desk, configured,
     assert "the credential mine could not be had: " in text
     assert why in text
     assert CANARY not in text
+
+
+async def test_who_waits_for_it_is_told_for_what(desk: Desk, configured, capsys):
+    configured("command:sh -c 'sleep 1.4; echo c4n4ry-0f-the-m1ne-3141592'")
+    session = await desk.session([calls(("bash", LENGTH)), says("done")])
+    session.extension_runtime.set_ui_bridge(StderrUiBridge())
+    (end,) = [event async for event in session.prompt("go") if isinstance(event, ToolExecutionEndEvent)]
+    assert end.result.text.strip() == str(len(CANARY))
+    assert "waiting for the credential mine" in capsys.readouterr().err
+
+
+async def test_who_waits_for_a_moment_is_told_nothing(desk: Desk, configured, monkeypatch, capsys):
+    configured("env:WHERE_IT_IS")
+    monkeypatch.setenv("WHERE_IT_IS", CANARY)
+    session = await desk.session([calls(("bash", LENGTH)), says("done")])
+    session.extension_runtime.set_ui_bridge(StderrUiBridge())
+    assert [event async for event in session.prompt("go") if isinstance(event, ToolExecutionEndEvent)]
+    assert "waiting" not in capsys.readouterr().err
 
 
 async def test_it_is_not_fetched_before_somebody_has_approved(desk: Desk, configured, tmp_path: Path):

@@ -127,11 +127,13 @@ async def test_the_command_shows_state_and_last_calls_and_refuses_what_is_no_cho
         [calls(("bash", {"intent": "Say \x1b[2Jhi", "command": "echo hi"}), ("bash", {"command": "ls"})), says("ok")]
     )
     assert session.handle_command("/intent").message.splitlines()[1:] == [
-        "no call yet; the ledger is opened with the first one"
+        "check-ins: off",
+        "no call yet; the ledger is opened with the first one",
     ]
     await run(session)
     assert session.handle_command("/intent").message.splitlines() == [
         "intents on · /intent · adaptive · read, write, edit, bash",
+        "check-ins: off",
         f"kept in {desk.project / '.git' / 'pi-intent'}",
         "(no intent stated) · rejected",
         "  $ ls",
