@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pi_intent.redaction import Redactor
+from pi_intent.redaction.readings import Reading, Traced, readings
 
 KEY = b"ledger key"
 VALUE = "tulip" + "-Mango+42/kiosk?"
@@ -152,3 +153,36 @@ def test_no_secret_survives_in_a_json_value_and_its_shape_stays(value: Any, secr
     if isinstance(value, (list, dict)):
         assert len(redacted[0]) == len(value)
     assert REDACTOR.value(redacted) is redacted
+
+
+codes = st.sampled_from(
+    [
+        "\\u0041",
+        "\\n",
+        "%41",
+        "%C3%A4",
+        "&amp;",
+        "&#65;",
+        "\x1b[1m",
+        "\b",
+        "\0",
+        "\n000000 ",
+        "  |x|\n000000: 4",
+        "0x",
+        "é",
+    ]
+)
+
+
+@given(st.lists(st.one_of(st.text(max_size=8), codes), max_size=12).map("".join))
+@example("\n000000: 41  A\n000001: 42")
+@settings(max_examples=400, deadline=None)
+def test_a_reading_that_knows_its_places_reads_the_same(text: str) -> None:
+    traced = list(readings(Traced(text)))
+    assert [(read.text, digits) for read, digits in traced] == [
+        (read.text, digits) for read, digits in readings(Reading(text))
+    ]
+    for read, _ in traced:
+        assert len(read.starts) == len(read.ends) == len(read.text)
+        assert all(0 <= start < end <= len(text) for start, end in zip(read.starts, read.ends, strict=True))
+        assert list(read.starts) == sorted(read.starts)
