@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 
 from pi_intent.errors import CredentialError
 from pi_intent.gates.credentials import LEAST, Credential
+from pi_intent.redaction.given import counted
 
 COMMAND_SECONDS = 30
 """For a command to answer: it may ask a person for the password of a store."""
@@ -74,9 +75,9 @@ def _from_command(credential: Credential, environ: Mapping[str, str]) -> str:
 
 
 def _checked(credential: Credential, value: str) -> str:
-    if len(value) < LEAST:
+    if counted(value) < LEAST:
         raise _missing(
-            credential, f"it has fewer than {LEAST} characters, too few to be kept out of what is recorded"
+            credential, f"it must have {LEAST} characters or more, not counting blanks, quotes, backslashes and +"
         )
     if "\0" in value:
         raise _missing(credential, "it holds a NUL, which no environment can")

@@ -101,7 +101,7 @@ async def test_what_the_model_writes_of_it_later_is_redacted(desk: Desk, configu
         ("env:NOT_SET_ANYWHERE", "the variable NOT_SET_ANYWHERE is not set"),
         ("command:false", "its command ended with 1"),
         ("command:no-such-program-anywhere", "its command could not be run (FileNotFoundError)"),
-        ("command:echo short", "fewer than 8 characters"),
+        ("command:echo short", "it must have 8 characters or more, not counting blanks, quotes, backslashes and +"),
         ("command:sh -c 'echo c4n4ry-0f-the-m1ne-3141592; exit 3'", "its command ended with 3"),
     ],
 )
