@@ -85,6 +85,11 @@ class RecordedSession:
         """Return the arguments of a call as the ledger has them; None where nothing is recorded."""
         return None if self.journal is None else self.journal.kept_arguments(arguments)
 
+    @property
+    def has_given(self) -> bool:
+        """Whether any tool of the session was given a credential so far."""
+        return self._given is not None
+
     def holds_given(self, text: str) -> bool:
         """Say whether a text holds a credential that was given, in whatever form it is written."""
         return self._given is not None and self._given.holds_known(text)
