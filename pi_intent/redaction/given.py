@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -84,9 +83,8 @@ def _add(needles: dict[str, Needle], value: str, forms: Iterable[str]) -> None:
 
 def _forms(value: str) -> Iterator[str]:
     """Write a value as it is, as it comes out of a text that is decoded, backwards, in base64 and in base32."""
-    yield value
+    yield from (value, value.upper(), value.lower())
     yield decoded(Reading(value)).text
-    yield decoded(Reading(json.dumps(value)[1:-1])).text
     yield value[::-1]
     raw = value.encode("utf-8", "surrogatepass")
     for form in base64_forms(raw):

@@ -24,9 +24,10 @@ _UNSEEN = re.compile(
 # from its first one, or a long one would be read again from each.
 _CODE = re.compile(
     r"""(?x) [\\%&] (?:
-    (?<=\\) (?<!\\\\) \\*+ (?: u (?P<u>[0-9A-Fa-f]{4}) | x (?P<x>[0-7][0-9A-Fa-f]) | (?P<octal>[01][0-7]{2})
-        | (?P<letter>[nrtbfe]) )
-    | (?<=%) (?: (?P<byte>[0-7][0-9A-Fa-f]) | (?P<bytes>[89A-Fa-f][0-9A-Fa-f] (?:%[89A-Fa-f][0-9A-Fa-f]){0,3}) )
+    (?<=\\) (?<!\\\\) \\*+ (?:
+        u (?P<high>[dD][89ABab][0-9A-Fa-f]{2}) \\++ u (?P<low>[dD][C-Fc-f][0-9A-Fa-f]{2})
+        | u (?P<u>[0-9A-Fa-f]{4}) | x (?P<x>[0-7][0-9A-Fa-f]) | (?P<octal>[01][0-7]{2}) | (?P<letter>[nrtbfe]) )
+    | (?<=%) (?: (?P<byte>[0-7][0-9A-Fa-f]) | (?P<bytes>[89A-Fa-f][0-9A-Fa-f] (?:%[89A-Fa-f][0-9A-Fa-f])*+) )
     | (?<=&) (?: \#(?:[xX][0-9A-Fa-f]{1,7}|[0-9]{1,8});? | [A-Za-z]{2,8}; ) )"""
 )
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "e": "\x1b"}
@@ -135,17 +136,25 @@ def readings[R: Reading](text: R) -> Iterator[tuple[R, bool]]:
         squeezed = plain.squeezed()
         yield squeezed, False
     yield from _in_digits(squeezed)
-    if "\n" in plain.text:
-        if NEXT_IN_COMMENT.search(plain.text):
-            yield plain.put(NEXT_IN_COMMENT, "").squeezed(), False
-        if _OFFSET.search(plain.text):
-            dumped = plain.put(_BETWEEN_LINES, "").squeezed()
-            yield dumped, False
-            yield from _in_digits(dumped)
+    yield from _over_lines(plain)
     if "\x1b" in plain.text or "\x9b" in plain.text or "\b" in plain.text:
-        drawn = _drawn(plain).squeezed()
-        yield drawn, False
-        yield from _in_digits(drawn)
+        drawn = _drawn(plain)
+        squeezed = drawn.squeezed()
+        yield squeezed, False
+        yield from _in_digits(squeezed)
+        yield from _over_lines(drawn)
+
+
+def _over_lines[R: Reading](text: R) -> Iterator[tuple[R, bool]]:
+    """Read the lines of a comment and those of a dump one after the other, without what each begins with."""
+    if "\n" not in text.text:
+        return
+    if NEXT_IN_COMMENT.search(text.text):
+        yield text.put(NEXT_IN_COMMENT, "").squeezed(), False
+    if _OFFSET.search(text.text):
+        squeezed = text.put(_BETWEEN_LINES, "").squeezed()
+        yield squeezed, False
+        yield from _in_digits(squeezed)
 
 
 def _in_digits[R: Reading](squeezed: R) -> Iterator[tuple[R, bool]]:
@@ -167,6 +176,8 @@ def _meant(code: re.Match[str]) -> str:
     match code.lastgroup:
         case "u" | "x" | "byte":
             return chr(int(code[code.lastgroup], 16))
+        case "low":
+            return chr(0x10000 + (int(code["high"], 16) - 0xD800) * 0x400 + int(code["low"], 16) - 0xDC00)
         case "octal":
             return chr(int(code["octal"], 8))
         case "letter":
