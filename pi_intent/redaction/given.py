@@ -58,7 +58,7 @@ class Given:
                     at = read.text.find(form, at + len(form))
 
 
-_LINE_END = re.compile(r"\n|\\+n")
+_LINE_END = re.compile(r"\n|\\n")
 
 
 def _span(text: str, start: int, end: int, needle: Needle, *, in_digits: bool) -> Span:
@@ -90,7 +90,6 @@ def _forms(value: str) -> Iterator[str]:
     for form in base64_forms(raw):
         yield form
         yield from base64_forms(form.encode())
-    yield from base64_forms(raw.hex().encode())
     for offset in range(5):
         digits = base64.b32encode(b"\0" * offset + raw).decode()
         yield digits[-(-offset * 8 // 5) : (offset + len(raw)) * 8 // 5]

@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
 from pi_intent.redaction.environment import ASCII_FILLER, NEXT_IN_COMMENT
+from pi_intent.redaction.spans import ANY_LEADER
 
 _CONTROLS = bytes(range(0x20)) + b"\x7f"
 _FOLDED = bytes.maketrans(string.ascii_uppercase.encode(), string.ascii_lowercase.encode())
 _DROPPED = bytes(sorted({*ASCII_FILLER, *_CONTROLS}))
+_ASCII = bytes(range(0x80))
 _NOT_HEX = bytes(set(range(256)) - set(string.hexdigits.encode()))
 _UNSEEN = re.compile(
     r"[\x80-\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f"
@@ -26,11 +28,12 @@ _CODE = re.compile(
     r"""(?x) [\\%&] (?:
     (?<=\\) (?<!\\\\) \\*+ (?:
         u (?P<high>[dD][89ABab][0-9A-Fa-f]{2}) \\++ u (?P<low>[dD][C-Fc-f][0-9A-Fa-f]{2})
-        | u (?P<u>[0-9A-Fa-f]{4}) | x (?P<x>[0-7][0-9A-Fa-f]) | (?P<octal>[01][0-7]{2}) | (?P<letter>[nrtbfe]) )
+        | u (?P<u>[0-9A-Fa-f]{4}) | x (?P<x>[0-7][0-9A-Fa-f]) | (?P<octal>[01][0-7]{2}) | (?P<letter>[nrtfe]) )
     | (?<=%) (?: (?P<byte>[0-7][0-9A-Fa-f]) | (?P<bytes>[89A-Fa-f][0-9A-Fa-f] (?:%[89A-Fa-f][0-9A-Fa-f])*+) )
     | (?<=&) (?: \#(?:[xX][0-9A-Fa-f]{1,7}|[0-9]{1,8});? | [A-Za-z]{2,8}; ) )"""
 )
-_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f", "e": "\x1b"}
+_ENTITY = re.compile(r"&(?:#[xX]?[0-9A-Fa-f]|[A-Za-z]{2,8};)")
+_LETTERS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "e": "\x1b"}
 _MOST_ROUNDS = 2
 """Of decoding: what is escaped within what is escaped."""
 
@@ -43,11 +46,13 @@ _BACK = re.compile("\b+")
 _ALL_DROPPED = re.compile(f"[{re.escape(_DROPPED.decode())}{_UNSEEN.pattern[1:]}")
 _NO_DIGIT = re.compile("[^0-9A-Fa-f]+")
 _HEX_MARK = re.compile("0x")
+_NEXT_IN_COMMENT = re.compile(rf"\n[ \t]{{0,80}}+{ANY_LEADER}")
+"""The same as that of the environment, where a line ends in one way: the search for one character is quick."""
 _OFFSET = re.compile(r"\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+:?[ \t]")
 # From the data of one line of a dump to that of the next: of `xxd`, of `hexdump -C` and of `od`.
 _BETWEEN_LINES = re.compile(
     r"(?<=[0-9A-Fa-f])[ \t]{2,}+[^\n]{1,64}+\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+:[ \t]+"
-    r"|[ \t]{2,}+[|>][^\n]{0,64}+\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+[ \t]+"
+    r"|(?<=[^ \t])[ \t]{2,}+[|>][^\n]{0,64}+\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+[ \t]+"
     r"|\r?\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+:?[ \t]+"
 )
 
@@ -70,9 +75,10 @@ class Reading:
 
     def squeezed(self) -> Self:
         """Return the reading in small letters, and without what changes nothing for a shell, a program or an eye."""
-        if not self.text.isascii():
-            return type(self)(_translated(_UNSEEN.sub("", self.text), _FOLDED, _DROPPED))
-        return type(self)(_translated(self.text, _FOLDED, _DROPPED))
+        text = self.text
+        if not text.isascii() and _UNSEEN.search(_translated(text, None, _ASCII)):
+            text = _UNSEEN.sub("", text)
+        return type(self)(_translated(text, _FOLDED, _DROPPED))
 
     def digits(self) -> Self:
         """Return the hexadecimal digits of a reading that is squeezed."""
@@ -149,8 +155,9 @@ def _over_lines[R: Reading](text: R) -> Iterator[tuple[R, bool]]:
     """Read the lines of a comment and those of a dump one after the other, without what each begins with."""
     if "\n" not in text.text:
         return
-    if NEXT_IN_COMMENT.search(text.text):
-        yield text.put(NEXT_IN_COMMENT, "").squeezed(), False
+    next_line = NEXT_IN_COMMENT if "\r" in text.text else _NEXT_IN_COMMENT
+    if next_line.search(text.text):
+        yield text.put(next_line, "").squeezed(), False
     if _OFFSET.search(text.text):
         squeezed = text.put(_BETWEEN_LINES, "").squeezed()
         yield squeezed, False
@@ -166,10 +173,17 @@ def _in_digits[R: Reading](squeezed: R) -> Iterator[tuple[R, bool]]:
 def decoded[R: Reading](text: R) -> R:
     """Return what a text says to whoever decodes it; the very same where nothing is escaped."""
     for _ in range(_MOST_ROUNDS):
-        if not ("\\" in text.text or "%" in text.text or "&" in text.text) or not _CODE.search(text.text):
+        if not _is_coded(text.text):
             break
         text = text.put(_CODE, _meant)
     return text
+
+
+def _is_coded(text: str) -> bool:
+    """Tell whether anything is escaped; of a shell's commands most hold an `&` that escapes nothing."""
+    if "\\" in text or "%" in text:
+        return _CODE.search(text) is not None
+    return "&" in text and _ENTITY.search(text) is not None
 
 
 def _meant(code: re.Match[str]) -> str:
