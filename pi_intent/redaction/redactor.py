@@ -117,9 +117,7 @@ class Redactor:
         """Say whether a text holds the value of a secret that is known as such, in whatever form it is written."""
         if self._given is not None and self._given.is_in(text):
             return True
-        return bool(self._needles) and self._holds_needle(squeezed_readings(text))
-
-    def _holds_needle(self, readings: Iterable[str]) -> bool:
+        readings = squeezed_readings(text) if self._needles else ()
         return any(any(map(reading.__contains__, self._needles)) for reading in readings)
 
     def look_at(self, *texts: str) -> None:
@@ -152,7 +150,8 @@ class Redactor:
     def _may_hold_secrets(self, text: str) -> bool:
         """Tell cheaply whether the rules need to run on a text, or on one of several with `_BETWEEN` between them."""
         readings = squeezed_readings(text)
-        if self._entropy or self._holds_needle(readings) or any(map(_may_hold_secrets, readings)):
+        known = any(any(map(reading.__contains__, self._needles)) for reading in readings)
+        if known or self._entropy or any(map(_may_hold_secrets, readings)):
             return True
         return self._given is not None and self._given.is_in(text)
 
