@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from tempfile import gettempdir
 
 from tau_agent.messages import TextContent
 from tau_agent.tools import AgentToolResult
@@ -14,6 +15,9 @@ from pi_intent.gates.ceiling import leaking, too_large, withheld
 from pi_intent.pipeline import OpenCall
 from pi_intent.protocols import Settlement
 from pi_intent.runtime import SessionRuntime
+
+_COPY = "tau-bash-"
+"""What the names of these files begin with."""
 
 
 class Ceiling:
@@ -61,9 +65,9 @@ def _written(result: AgentToolResult) -> str:
 
 
 def _remove_copy(details: object) -> None:
-    """Remove the file in which Tau keeps the whole of a long output."""
+    """Remove the file in which Tau keeps the whole of a long output, and no other that a tool names."""
     path = details.get("full_output_path") if isinstance(details, Mapping) else None
-    if isinstance(path, str):
+    if isinstance(path, str) and os.path.split(path)[0] == gettempdir() and os.path.basename(path).startswith(_COPY):
         with suppress(OSError):
             os.unlink(path)
 

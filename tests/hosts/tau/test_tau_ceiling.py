@@ -121,6 +121,15 @@ def test_a_result_that_json_cannot_hold_is_looked_at_as_it_shows_itself(details:
     assert "holds a credential" in ceiling.result(result, settlement)[0].text
 
 
+async def test_a_file_that_another_tool_names_stays(desk: Desk, limited):
+    theirs = desk.project / "tau-bash-mine.log"
+    theirs.write_text("mine")
+    desk.extension("another", DETAILED.replace('"more": "p4yl0ad"', f'"full_output_path": {str(theirs)!r}'))
+    (end,) = await desk.run(calls(("read", {"path": "a.txt", "intent": "See it"})))
+    assert "read did run, and its result is withheld" in end.result.text
+    assert theirs.read_text() == "mine"
+
+
 async def test_what_fits_is_the_very_same(desk: Desk, limited):
     (desk.project / "a.txt").write_text("x" * LIMIT)
     (end,) = await desk.run(calls(("read", {"path": "a.txt", "intent": "See it"})))
