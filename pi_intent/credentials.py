@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from pi_intent.errors import CredentialError
 from pi_intent.gates.credentials import LEAST, Credential
+from pi_intent.redaction.given import counted
 
 COMMAND_SECONDS = 30
 """For a command to answer: it may ask a person for the password of a store."""
@@ -126,9 +127,9 @@ def _last_line(errors: bytes, printed: bytes, environ: Mapping[str, str]) -> str
 def _checked(credential: Credential, value: str) -> str:
     if not value:
         raise _missing(credential, "it is empty")
-    if len(value) < LEAST:
+    if counted(value) < LEAST:
         raise _missing(
-            credential, f"it has fewer than {LEAST} characters, too few to be kept out of what is recorded"
+            credential, f"it must have {LEAST} characters or more, not counting blanks, quotes, backslashes and +"
         )
     if "\0" in value:
         raise _missing(credential, "it holds a NUL, which no environment can")

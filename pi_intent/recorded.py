@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pi_intent.types import JSONObject
@@ -31,6 +31,7 @@ class RecordedSession:
         self._given: Redactor | None = None
         """What knows the credentials that were given."""
         self._secrets: set[str] = set()
+        self._of_spans: Redactor | None = None
 
     def tell_once(self, message: str) -> None:
         """Show a person a sentence that they have not been shown."""
@@ -80,6 +81,8 @@ class RecordedSession:
             self._given = Redactor(os.urandom(32))
         self._secrets |= fresh
         self._given.learn(fresh)
+        if self._of_spans is not None:
+            self._of_spans.learn(fresh)
         if self.journal is not None:
             self.journal.learn(fresh)
 
@@ -87,9 +90,25 @@ class RecordedSession:
         """Return a text without its secrets, as the ledger may hold it."""
         return text if self.journal is None else self.journal.redactor.text(text)
 
+    def redactor_of_spans(self, environ: Mapping[str, str]) -> Redactor:
+        """Return what takes secrets out of spans: the ledger's, or without a ledger one that knows as much."""
+        if self.journal is not None:
+            return self.journal.redactor
+        if self._of_spans is None:
+            from pi_intent.redaction import Redactor
+
+            self._of_spans = Redactor(os.urandom(32), environ)
+            self._of_spans.learn(self._secrets)
+        return self._of_spans
+
     def kept_arguments(self, arguments: JSONObject) -> JSONObject | None:
         """Return the arguments of a call as the ledger has them; None where nothing is recorded."""
         return None if self.journal is None else self.journal.kept_arguments(arguments)
+
+    @property
+    def has_given(self) -> bool:
+        """Whether any tool of the session was given a credential so far."""
+        return self._given is not None
 
     def holds_given(self, text: str) -> bool:
         """Say whether a text holds a credential that was given, in whatever form it is written."""

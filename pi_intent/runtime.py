@@ -141,14 +141,14 @@ class SessionRuntime(RecordedSession):
                 journal = self._opened_journal()
             except Exception as error:  # a boundary: the promise of `start`
                 reason = could_not_be_opened(error)
-                self._open_tracing(None)
+                self._open_tracing()
                 self.pipeline.journal = NoLedger(reason, self.strict)
                 self.tell_once(f"{reason}; {then(self.strict)}")
                 return
             self.journal = journal
             journal.learn(self._secrets)
             self._open_channel(journal)
-            self._open_tracing(journal)
+            self._open_tracing()
             self.pipeline.journal = journal  # last: from now on there are calls
             if self._closed:  # while it was opened
                 self._give_back()
@@ -188,18 +188,16 @@ class SessionRuntime(RecordedSession):
         """Make spans of the calls where no ledger is to be opened. Never raises."""
         if self.traced and self.tracing is None:
             self._wake = waker(self._tell_untold)
-            await anyio.to_thread.run_sync(self._open_tracing, None)
+            await anyio.to_thread.run_sync(self._open_tracing)
             self._tell_untold()
 
-    def _open_tracing(self, journal: SessionJournal | None) -> None:
+    def _open_tracing(self) -> None:
         if not self.traced:
             return
         from pi_intent.tracing.live import Tracing
 
         self.traced = False  # once
-        self.tracing = Tracing.open(
-            lambda: None if journal is None else journal.redactor, self.environ, self.tell_once
-        )
+        self.tracing = Tracing.open(lambda: self.redactor_of_spans(self.environ), self.environ, self.tell_once)
         if self.tracing is not None:
             self.pipeline.sinks.subscribe(self.tracing.publish)
 

@@ -6,7 +6,7 @@ import base64
 import json
 import re
 import string
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote, quote_plus, unquote
 
@@ -53,14 +53,14 @@ def _secrets_within(value: str) -> Iterator[str]:
 
 # What can stand between the characters of a secret without changing what a shell or a program reads.
 _FILLER = r"\s\"'`\\+\u00ad\u200b-\u200f\u2060\ufeff"
-_NEXT_IN_COMMENT = re.compile(rf"(?:[\r\n]|\\[nr])[ \t]{{0,80}}+{ANY_LEADER}")
+NEXT_IN_COMMENT = re.compile(rf"(?:[\r\n]|\\[nr])[ \t]{{0,80}}+{ANY_LEADER}")
 _FILLERS = (
     re.compile(f"[{_FILLER}]+"),
     re.compile(rf"(?:\\[nrt]|[{_FILLER}])+"),
-    re.compile(rf"(?:{_NEXT_IN_COMMENT.pattern}|\\[nrt]|[{_FILLER}])+"),
+    re.compile(rf"(?:{NEXT_IN_COMMENT.pattern}|\\[nrt]|[{_FILLER}])+"),
 )
 _WIDE_FILLER = re.compile(r"[\u00ad\u200b-\u200f\u2060\ufeff\x85\xa0]|[^\S\x00-\x7f]")
-_ASCII_FILLER = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\"'`\\+"
+ASCII_FILLER = b" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\"'`\\+"
 
 
 def squeezed_readings(text: str) -> tuple[str, ...]:
@@ -68,11 +68,11 @@ def squeezed_readings(text: str) -> tuple[str, ...]:
 
     In one more the lines of a comment follow one another without what each begins with.
     """
-    plain = text.encode("utf-8", "surrogatepass").translate(None, _ASCII_FILLER).decode("utf-8", "surrogatepass")
+    plain = text.encode("utf-8", "surrogatepass").translate(None, ASCII_FILLER).decode("utf-8", "surrogatepass")
     if not text.isascii() and _WIDE_FILLER.search(plain):
         plain = _FILLERS[0].sub("", plain)
     readings = (plain, _FILLERS[1].sub("", text)) if "\\" in text else (plain,)
-    return (*readings, _FILLERS[2].sub("", text)) if _NEXT_IN_COMMENT.search(text) else readings
+    return (*readings, _FILLERS[2].sub("", text)) if NEXT_IN_COMMENT.search(text) else readings
 
 
 def _forms(value: str) -> Iterator[str]:
@@ -83,6 +83,11 @@ def _forms(value: str) -> Iterator[str]:
     for escaped in (quote(raw), quote(raw, safe=""), quote_plus(raw)):
         yield escaped
         yield re.sub(r"%..", lambda match: match.group().lower(), escaped)
+    yield from base64_forms(raw)
+
+
+def base64_forms(raw: bytes) -> Iterator[str]:
+    """The digits of bytes in base64, whatever stands around them."""
     for offset, skipped in enumerate((0, 2, 3)):
         # What stands before and after the value changes the digits at both ends; those between are the value's own.
         digits = base64.b64encode(b"\0" * offset + raw)[skipped : (offset + len(raw)) * 8 // 6].decode()
@@ -90,7 +95,7 @@ def _forms(value: str) -> Iterator[str]:
         yield digits.replace("+", "-").replace("/", "_")
 
 
-_BASE64 = string.ascii_letters + string.digits + "+/=_-"
+BASE64_DIGITS = string.ascii_letters + string.digits + "+/=_-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,23 +118,20 @@ def needles_of(environment: Mapping[str, str]) -> dict[str, Needle]:
     return needles
 
 
-def needles_of_values(values: Iterable[str]) -> dict[str, Needle]:
-    """What is known to be secret by each of its forms, squeezed."""
-    needles: dict[str, Needle] = {}
-    for value in values:
-        _add_needles(needles, value)
-    return needles
-
-
 def _add_needles(needles: dict[str, Needle], value: str) -> None:
-    own = next((span for span in shape_spans(value) if (span.start, span.end) == (0, len(value))), None)
-    kind, secret = (own.kind, own.secret) if own else ("env", value)
+    plain, coded = needle_for(value, margin=0), needle_for(value, margin=2)
     for form in _forms(value):
         for squeezed in squeezed_readings(form):
             # Behind a backslash its first letter reads as the end of a line that is written out.
             for reading in (squeezed, squeezed[1:] if squeezed[:1] in ("n", "r", "t") else ""):
                 if len(reading) >= LEAST_ENVIRONMENT:
-                    needles.setdefault(reading, Needle(kind, secret, 0 if form == value else 2))
+                    needles.setdefault(reading, plain if form == value else coded)
+
+
+def needle_for(value: str, *, margin: int) -> Needle:
+    """What is looked for of a value. Its token is that of its shape, if it has one."""
+    own = next((span for span in shape_spans(value) if (span.start, span.end) == (0, len(value))), None)
+    return Needle(own.kind, own.secret, margin) if own else Needle("env", value, margin)
 
 
 def needle_spans(text: str, needles: Mapping[str, Needle]) -> Iterator[Span]:
@@ -149,6 +151,6 @@ def needle_spans(text: str, needles: Mapping[str, Needle]) -> Iterator[Span]:
                 start, end = kept[found.start()], kept[found.end() - 1] + 1
                 if needle.margin:
                     before, after = text[max(0, start - needle.margin) : start], text[end : end + needle.margin]
-                    start -= len(before) - len(before.rstrip(_BASE64))
-                    end += len(after) - len(after.lstrip(_BASE64))
+                    start -= len(before) - len(before.rstrip(BASE64_DIGITS))
+                    end += len(after) - len(after.lstrip(BASE64_DIGITS))
                 yield Span(start, end, needle.kind, needle.secret)

@@ -9,15 +9,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from pi_intent.redaction.context import SCHEME, contextual_spans
-from pi_intent.redaction.environment import needle_spans, needles_of, needles_of_values, squeezed_readings
+from pi_intent.redaction.environment import needle_spans, needles_of, squeezed_readings
 from pi_intent.redaction.gaps import joined_spans
 from pi_intent.redaction.looks import is_placeholder, mixes_cases, mixes_digits
 from pi_intent.redaction.names import strength_of
 from pi_intent.redaction.shapes import ANCHORS, SHAPES, pem_spans, shape_spans
 from pi_intent.redaction.spans import JUDGED, Span, match_end
 from pi_intent.types import JSONValue
+
+if TYPE_CHECKING:
+    from pi_intent.redaction.given import Given
 
 MAX_DEPTH = 100
 """Containers nested deeper than this are replaced as a whole."""
@@ -91,20 +95,29 @@ class Redactor:
         self._key = key
         self._entropy = entropy
         self._needles = needles_of(environment)
+        self._given: Given | None = None
+        """The values that were learned; loaded with the first of them, as most processes learn none."""
         self._clear: frozenset[str] = frozenset()
         self._key_text = lru_cache(maxsize=512)(self.text)  # the same few, call after call
 
     def learn(self, values: Iterable[str]) -> None:
         """Take these values out as well from now on, in whatever form they are written."""
         given = tuple(values)
-        coded = (code for value in given for code in (value.encode("utf-8", "surrogatepass").hex(), value[::-1]))
-        self._needles |= needles_of_values((*given, *coded))
+        if not given:
+            return
+        if self._given is None:
+            from pi_intent.redaction.given import Given
+
+            self._given = Given()
+        self._given.learn(given)
         self._clear = frozenset()
         self._key_text.cache_clear()
 
     def holds_known(self, text: str) -> bool:
         """Say whether a text holds the value of a secret that is known as such, in whatever form it is written."""
-        readings = squeezed_readings(text)
+        if self._given is not None and self._given.is_in(text):
+            return True
+        readings = squeezed_readings(text) if self._needles else ()
         return any(any(map(reading.__contains__, self._needles)) for reading in readings)
 
     def look_at(self, *texts: str) -> None:
@@ -138,7 +151,9 @@ class Redactor:
         """Tell cheaply whether the rules need to run on a text, or on one of several with `_BETWEEN` between them."""
         readings = squeezed_readings(text)
         known = any(any(map(reading.__contains__, self._needles)) for reading in readings)
-        return known or self._entropy or any(map(_may_hold_secrets, readings))
+        if known or self._entropy or any(map(_may_hold_secrets, readings)):
+            return True
+        return self._given is not None and self._given.is_in(text)
 
     def _value(self, value: JSONValue, *, name: str, depth: int) -> JSONValue:
         """Redact what stands under a name that makes it secret, or under none."""
@@ -175,15 +190,20 @@ class Redactor:
         digits = secret.isdigit() and strength_of(name) != "password"
         if len(secret) < 4 or digits or is_placeholder(secret[:JUDGED]):
             return self.text(value)
-        named = [*needle_spans(value, self._needles), *shape_spans(value)]
+        named = [*self._known_spans(value), *shape_spans(value)]
         return self._replaced(value, [*named, Span(start, len(value), "secret", value[start:])])
 
     def _piece(self, text: str) -> str:
-        spans = [*needle_spans(text, self._needles), *shape_spans(text), *pem_spans(text)]
+        spans = [*self._known_spans(text), *shape_spans(text), *pem_spans(text)]
         spans += [*contextual_spans(text), *joined_spans(text)]
         if self._entropy:
             spans += _dense_spans(text)
         return self._replaced(text, spans) if spans else text
+
+    def _known_spans(self, text: str) -> Iterator[Span]:
+        yield from needle_spans(text, self._needles)
+        if self._given is not None:
+            yield from self._given.spans(text)
 
     def _replaced(self, text: str, spans: list[Span]) -> str:
         """Put tokens over spans; where spans overlap, one token over all of them, named by the widest."""

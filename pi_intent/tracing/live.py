@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from pi_intent.channel.wire import Wire
 from pi_intent.events import ToolEvent, ToolExecutionEnd, ToolExecutionStart
-from pi_intent.redaction import Redactor
 from pi_intent.tracing.attributes import (
     Attributes,
     Begun,
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from opentelemetry.context import Context
     from opentelemetry.trace import Span
 
+    from pi_intent.redaction import Redactor
     from pi_intent.tracing.providers import Receiver
 
 
@@ -46,13 +45,13 @@ class Tracing:
     """The spans of one session; its methods are called on the loop, and hand over without waiting.
 
     `tell` shows a person one sentence, from any thread. `redactor` is asked for with the first call, when the
-    ledger's key has been read; it is None without a ledger.
+    ledger's key has been read, if there is one.
     """
 
     def __init__(
         self,
         receiver: Receiver,
-        redactor: Callable[[], Redactor | None],
+        redactor: Callable[[], Redactor],
         environ: Mapping[str, str],
         tell: Callable[[str], None],
     ) -> None:
@@ -75,7 +74,7 @@ class Tracing:
 
     @classmethod
     def open(
-        cls, redactor: Callable[[], Redactor | None], environ: Mapping[str, str], tell: Callable[[str], None]
+        cls, redactor: Callable[[], Redactor], environ: Mapping[str, str], tell: Callable[[str], None]
     ) -> Tracing | None:
         """Begin to make spans; where nobody receives them, tell why and return None. Never raises.
 
@@ -182,8 +181,7 @@ class Tracing:
 
     def _safe[Event: (ToolExecutionStart, ToolExecutionEnd)](self, event: Event, content: bool) -> Event:
         if self._wire is None:
-            redactor = self._redactor() or Redactor(os.urandom(32), self._environ)
-            self._wire = Wire(redactor, self._environ, lambda tool_name: True)
+            self._wire = Wire(self._redactor(), self._environ, lambda tool_name: True)
         return self._wire.safe(event, withheld=not content)
 
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import base64
+import html
+import json
 import string
+from collections.abc import Callable
 from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pi_intent.redaction import Redactor
+from pi_intent.redaction.given import counted
+from pi_intent.redaction.readings import Reading, Traced, readings
 
 KEY = b"ledger key"
 VALUE = "tulip" + "-Mango+42/kiosk?"
@@ -152,3 +157,87 @@ def test_no_secret_survives_in_a_json_value_and_its_shape_stays(value: Any, secr
     if isinstance(value, (list, dict)):
         assert len(redacted[0]) == len(value)
     assert REDACTOR.value(redacted) is redacted
+
+
+def each(pattern: str) -> Callable[[str], str]:
+    return lambda text: "".join(pattern % ord(character) if character < "\x80" else character for character in text)
+
+
+def between(gap: str) -> Callable[[str], str]:
+    return lambda text: gap.join(text)
+
+
+WRITTEN: list[Callable[[str], str]] = [
+    str,
+    str.upper,
+    lambda text: text[::-1],
+    lambda text: base64.b64encode(text.encode()).decode(),
+    lambda text: base64.b64encode(base64.b64encode(b"me:" + text.encode() + b"\n")).decode(),
+    lambda text: base64.b32encode(b"x" + text.encode()).decode(),
+    lambda text: text.encode().hex(" ").upper(),
+]
+OVER: list[Callable[[str], str]] = [
+    str,
+    each("\\u%04x"),
+    each("\\x%02X"),
+    each("%%%02x"),
+    each("&#%d;"),
+    lambda text: json.dumps(json.dumps(text)),
+    lambda text: html.escape(html.escape(text)),
+    between("\x1b[1;31m"),
+    between("\u202e"),
+    between("\0"),
+    between("xy\b\b"),
+    between("\n# "),
+]
+credentials = st.text(
+    st.sampled_from([*(string.ascii_letters + string.digits + string.punctuation), "ä", "🍷"]),
+    min_size=8,
+    max_size=40,
+).filter(lambda text: counted(text) >= 8)
+
+
+@given(credentials, st.sampled_from(WRITTEN), st.sampled_from(OVER), st.text(string.printable, max_size=20))
+@settings(max_examples=600, deadline=None)
+def test_a_given_credential_is_found_however_two_things_are_done_to_it(
+    credential: str, write: Callable[[str], str], over: Callable[[str], str], around: str
+) -> None:
+    redactor = Redactor(KEY)
+    redactor.learn([credential])
+    text = f"{around} ({over(write(credential))}) {around}"
+    assert redactor.holds_known(text)
+    redacted = redactor.text(text)
+    assert not redactor.holds_known(redacted.replace("[redacted:", ""))
+
+
+codes = st.sampled_from(
+    [
+        "\\u0041",
+        "\\n",
+        "%41",
+        "%C3%A4",
+        "&amp;",
+        "&#65;",
+        "\x1b[1m",
+        "\b",
+        "\0",
+        "\n000000 ",
+        "  |x|\n000000: 4",
+        "0x",
+        "é",
+    ]
+)
+
+
+@given(st.lists(st.one_of(st.text(max_size=8), codes), max_size=12).map("".join))
+@example("\n000000: 41  A\n000001: 42")
+@settings(max_examples=400, deadline=None)
+def test_a_reading_that_knows_its_places_reads_the_same(text: str) -> None:
+    traced = list(readings(Traced(text)))
+    assert [(read.text, digits) for read, digits in traced] == [
+        (read.text, digits) for read, digits in readings(Reading(text))
+    ]
+    for read, _ in traced:
+        assert len(read.starts) == len(read.ends) == len(read.text)
+        assert all(0 <= start < end <= len(text) for start, end in zip(read.starts, read.ends, strict=True))
+        assert list(read.starts) == sorted(read.starts)

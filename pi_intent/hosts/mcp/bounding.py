@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from pi_intent.contract.texts import ModelTexts
@@ -21,6 +21,9 @@ ARTIFACT = "pi-intent/artifact"
 
 class Session(Protocol):
     """What the bounds know of the session."""
+
+    @property
+    def has_given(self) -> bool: ...
 
     def holds_given(self, text: str) -> bool: ...
 
@@ -54,7 +57,7 @@ class Bounds:
     def answer(self, text: str, start: int, message: dict[str, Any], tool_name: str) -> Bounded | None:
         """Look at the answer to a call, which stands at `start` of a text; None where it goes on as it came."""
         chosen = self._settings_for(tool_name)
-        if not chosen.bounds_results:
+        if not self._looks_at(chosen):
             return None
         kind = "error" if "error" in message else "result"
         at = wire.value_at(text, start, kind)
@@ -62,7 +65,7 @@ class Bounds:
             return None
         begin, end = wire.span(text, at)
         size = len(text[begin:end].encode("utf-8", "surrogatepass"))
-        told = self.in_place_of(text[begin:end], size, tool_name, chosen)
+        told = self.in_place_of((text[begin:end], *_strings(message[kind])), size, tool_name, chosen)
         if told is None:
             self._keep(message.get("result"), tool_name, chosen)
             return None
@@ -75,16 +78,18 @@ class Bounds:
         A line that holds what only the server may have goes nowhere: an answer becomes an error, so that nobody waits
         for it, and so does a request of the server's.
         """
-        if not self._session.holds_given(line.decode("utf-8", "replace")):
+        if not self._session.has_given:
+            return line, None
+        try:
+            message = wire.read_line(line, lenient=True)[1]
+        except wire.Unreadable:
+            message = None
+        if not self._holds_given(line.decode("utf-8", "replace"), *_strings(message)):
             return line, None
         self._session.tell_once("the server said a credential that it was given, and that was not passed on")
         why = leaking(self._texts, "the server")
         to_client: list[str] = []
         to_server: list[str] = []
-        try:
-            message = wire.read_line(line, lenient=True)[1]
-        except wire.Unreadable:
-            message = None
         for part in message if isinstance(message, list) else [message]:
             if isinstance(part, dict) and "id" in part:
                 told = error_answer(wire.dumped(part["id"]), INTERNAL_ERROR, why)
@@ -94,22 +99,54 @@ class Bounds:
     def unreadable(self, line: bytes, tool_name: str) -> Told | None:
         """Look at an answer that cannot be read; None where it goes on as it came."""
         chosen = self._settings_for(tool_name)
-        if not chosen.bounds_results:
+        if not self._looks_at(chosen):
             return None
-        told = self.in_place_of(line.decode("utf-8", "replace"), len(line), tool_name, chosen)
+        told = self.in_place_of((line.decode("utf-8", "replace"),), len(line), tool_name, chosen)
         return None if told is None else Told(told, withheld(settlement_of({"result": None}), len(line), told))
 
-    def in_place_of(self, whole: str, size: int, tool_name: str, chosen: ToolSettings) -> str | None:
+    def in_place_of(self, said: Sequence[str], size: int, tool_name: str, chosen: ToolSettings) -> str | None:
         """Return what the model gets in place of a result; None where it may have the result itself."""
-        if self._session.holds_given(whole):
+        if self._holds_given(*said):
             return leaking(self._texts, tool_name)
         return too_large(self._texts, tool_name, size, chosen.result_limit)
+
+    def _looks_at(self, chosen: ToolSettings) -> bool:
+        """Say whether results have to be looked at: what one tool was given, another may say."""
+        return chosen.bounds_results or self._session.has_given
+
+    def _holds_given(self, *texts: str) -> bool:
+        return any(map(self._session.holds_given, texts))
 
     def _keep(self, result: object, tool_name: str, chosen: ToolSettings) -> None:
         meta = result.get("_meta") if isinstance(result, Mapping) else None
         artifact = stated_artifact({"artifact": meta.get(ARTIFACT)}) if isinstance(meta, Mapping) else None
         if artifact is not None and artifact.kind in chosen.stores:
             self._session.store(artifact, tool_name)
+
+
+def _strings(value: object) -> tuple[str, str]:
+    """Return all the texts of a value that was read from JSON, as whoever reads them has them.
+
+    And once more those alone that stand under `text`: a model reads the blocks of a result one after the other.
+    """
+    texts: list[str] = []
+    blocks: list[str] = []
+    left: list[tuple[object, object]] = [("", value)]
+    while left:
+        name, part = left.pop()
+        match part:
+            case str():
+                texts.append(part)
+                if name == "text":
+                    blocks.append(part)
+            case dict():
+                texts += part
+                left += reversed(part.items())
+            case list():
+                left += [(name, item) for item in reversed(part)]
+            case _:
+                pass
+    return "\n".join(texts), "\n".join(blocks)
 
 
 def _lines(answers: list[str]) -> bytes | None:

@@ -21,7 +21,6 @@ from pi_intent.types import Host
 
 if TYPE_CHECKING:
     from pi_intent.ledger.journal import SessionJournal
-    from pi_intent.redaction import Redactor
     from pi_intent.tracing.live import Tracing
 
 
@@ -124,10 +123,7 @@ class Recording(RecordedSession):
     def _trace(self) -> None:
         from pi_intent.tracing.live import Tracing  # only for those who have asked for it
 
-        def redactor() -> Redactor | None:
-            return None if self.journal is None else self.journal.redactor
-
-        self._tracing = Tracing.open(redactor, self._environ, self._tell)
+        self._tracing = Tracing.open(lambda: self.redactor_of_spans(self._environ), self._environ, self._tell)
         if self._tracing is not None:
             self.pipeline.sinks.subscribe(self._tracing.publish)
 

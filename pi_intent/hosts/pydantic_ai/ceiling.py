@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from pydantic_ai.messages import ToolReturn
 from pydantic_core import to_json
@@ -16,12 +17,13 @@ from pi_intent.settings import ToolSettings
 
 
 class Ceiling:
-    """What may come back from the calls of one tool."""
+    """What may come back from the calls of one tool; `chosen` is what is set for it, None where nobody read that."""
 
-    def __init__(self, runtime: SessionRuntime, tool_name: str, chosen: ToolSettings) -> None:
+    def __init__(self, runtime: SessionRuntime, tool_name: str, chosen: ToolSettings | None) -> None:
         self._runtime = runtime
         self._tool = tool_name
-        self._chosen = chosen
+        self._stores = () if chosen is None else chosen.stores
+        self._limit = None if chosen is None else chosen.result_limit
 
     def result[Result](self, result: Result, settlement: Settlement) -> tuple[Result | str, Settlement]:
         """Return a result and how its call ended: the very same, or a sentence in its place."""
@@ -29,12 +31,12 @@ class Ceiling:
         sent = [result.return_value, result.content] if isinstance(result, ToolReturn) else [result]
         texts = [_as_sent(part) for part in sent if part is not None]
         size = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts)
-        text = self._in_place_of("\n".join((*texts, repr(result))), size)
+        text = self._in_place_of("\n".join((*texts, _shown(result))), size)
         if text is not None:
             return text, withheld(settlement, size, text)
         said = result.metadata if isinstance(result, ToolReturn) else None
         artifact = stated_artifact(said.get("pi_intent")) if isinstance(said, Mapping) else None
-        if artifact is not None and artifact.kind in self._chosen.stores:
+        if artifact is not None and artifact.kind in self._stores:
             self._runtime.store(artifact, self._tool)
         return result, settlement
 
@@ -48,7 +50,7 @@ class Ceiling:
         texts = self._runtime.pipeline.texts
         if self._runtime.holds_given(whole):
             return leaking(texts, self._tool)
-        return too_large(texts, self._tool, size, self._chosen.result_limit)
+        return too_large(texts, self._tool, size, self._limit)
 
 
 def _as_sent(value: object) -> str:
@@ -56,8 +58,13 @@ def _as_sent(value: object) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, Iterator):  # looking would use it up
-        return repr(value)
-    try:
+        return _shown(value)
+    with suppress(Exception):  # a boundary: what a tool returns may fail in its own ways, and the tool did run
         return to_json(value, bytes_mode="base64", inf_nan_mode="constants", serialize_unknown=True).decode()
-    except (ValueError, RecursionError):
+    return _shown(value)
+
+
+def _shown(value: object) -> str:
+    with suppress(Exception):  # a boundary, as above
         return repr(value)
+    return ""

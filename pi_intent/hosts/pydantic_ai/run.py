@@ -271,12 +271,16 @@ class IntentRun:
         return bounded  # type: ignore[return-value]  # a sentence in place of what must not come back
 
     def _ceiling(self, held: HeldCall) -> Ceiling | None:
-        """Return what bounds the result of a call; None where nothing does."""
-        if held.reader is None or not held.reader.chosen.bounds_results:
+        """Return what bounds the result of a call; None where nothing does.
+
+        What one tool was given any other may read from where that has left it.
+        """
+        chosen = None if held.reader is None else held.reader.chosen
+        if not self.runtime.has_given and (chosen is None or not chosen.bounds_results):
             return None
         from pi_intent.hosts.pydantic_ai.ceiling import Ceiling
 
-        return Ceiling(self.runtime, held.opened.start.tool_name, held.reader.chosen)
+        return Ceiling(self.runtime, held.opened.start.tool_name, chosen)
 
     async def settle_answered(self, messages: list[ModelMessage]) -> None:
         """Settle the calls that others have answered, as the newest messages of the history tell; once an answer."""

@@ -107,8 +107,11 @@ class TauExtension:
         return may_ask(self.settings)
 
     def ceiling(self, session: TauSession, tool_name: str, chosen: ToolSettings) -> Ceiling | None:
-        """Return what bounds the result of a call; None where nothing does."""
-        if chosen.result_limit is None and not chosen.needs:
+        """Return what bounds the result of a call; None where nothing does.
+
+        What one tool was given any other may read from where that has left it.
+        """
+        if chosen.result_limit is None and not chosen.needs and not session.runtime.has_given:
             return None
         from pi_intent.hosts.tau.ceiling import Ceiling
 

@@ -200,6 +200,7 @@ class OuterLayer:
             except Exception as error:
                 status: Status = "cancelled" if signal is not None and signal.is_cancelled() else "error"
                 failed = failure(status, str(error), files=running.files, ran_args=running.ran_args)
+                ceiling = ceiling or extension.ceiling(session, name, chosen)
                 told = error if ceiling is None else ceiling.error(error, failed, opened)
                 opened.settle(failed)
                 if told is error:
@@ -216,6 +217,8 @@ class OuterLayer:
                 files=running.files,
                 ran_args=running.ran_args,
             )
+            # A call beside this one may have been given a credential meanwhile.
+            ceiling = ceiling or extension.ceiling(session, name, chosen)
             if ceiling is not None:
                 result, settlement = ceiling.result(result, settlement)
             if chosen.stores:

@@ -17,7 +17,11 @@ def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     match name:
         case "length":
             text = str(len(own))
-        case "own":
+        case "halves":
+            half = len(own) // 2
+            parts = [{"type": "text", "text": piece} for piece in (own[:half], own[half:])]
+            return {"content": parts, "isError": False}
+        case "own" | "escaped":
             text = f"the token is {own}"
         case "much":
             text = "p4yl0ad " * 500
@@ -30,7 +34,7 @@ def called(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 TOOLS = [
     {"name": name, "inputSchema": {"type": "object", "properties": {"page": {"type": "string"}}}}
-    for name in ("length", "own", "much", "fetch", "keep", "net", "chatty")
+    for name in ("length", "own", "much", "fetch", "keep", "net", "chatty", "escaped", "halves")
 ]
 
 
@@ -65,7 +69,12 @@ def main() -> None:
                 result = called(message["params"]["name"], message["params"].get("arguments", {}))
             case _:
                 continue
-        sys.stdout.write(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}) + "\n")
+        answer = json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        if (
+            own and message.get("params", {}).get("name") == "escaped"
+        ):  # as other writers of JSON escape other letters
+            answer = answer.replace(own, "".join(f"\\u{ord(character):04X}" for character in own))
+        sys.stdout.write(answer + "\n")
         sys.stdout.flush()
     log(f"ends with {own}", end=b"")
 

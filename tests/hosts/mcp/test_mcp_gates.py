@@ -122,6 +122,19 @@ def test_the_server_gets_what_it_needs_and_nobody_sees_it(talk: Talk):
     assert statuses(talk) == [("length", "ok", ()), ("own", "ok", ("withheld",))]
 
 
+@pytest.mark.parametrize("tool", ["escaped", "halves"])
+def test_what_a_client_would_read_counts_and_not_how_a_line_is_written(talk: Talk, tool: str):
+    talk.start()
+    text, is_error = talk.call(tool)
+    assert text.startswith(f"{tool} did run, and its result is withheld: it holds a credential")
+    assert not is_error
+    talk.end()
+    assert CANARY not in talk.everything()
+    assert "\\u0063" not in talk.everything().lower()
+    assert CANARY[len(CANARY) // 2 :] not in talk.everything()
+    assert statuses(talk) == [(tool, "ok", ("withheld",))]
+
+
 def test_what_the_server_says_beside_results_is_held_to_the_same(talk: Talk):
     talk.start()
     message = talk.ask("tools/call", raw=True, name="chatty", arguments={"intent": "Talk"})

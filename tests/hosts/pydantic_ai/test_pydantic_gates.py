@@ -56,6 +56,15 @@ def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
+class Shy(int):
+    """A number that does not say what it is."""
+
+    __str__ = int.__repr__
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no")
+
+
 class Told:
     """An agent that calls its tools one after the other, and everything that was told of that."""
 
@@ -94,6 +103,20 @@ class Told:
         def keep(page: str) -> str:
             self.kept.append(page)
             return "kept"
+
+        @agent.tool_plain
+        def look(what: str) -> Any:
+            match what:
+                case "raise":
+                    raise ModelRetry(f"wrong token {CANARY}")
+                case "metadata":
+                    return ToolReturn("looked", metadata={"token": CANARY})
+                case "escaped":
+                    return "".join(f"\\u{ord(character):04x}" for character in CANARY)
+                case "shy":
+                    return Shy(7)
+                case _:
+                    return [CANARY]
 
         @agent.tool_plain(name="open")
         def open_it() -> str:
@@ -141,6 +164,28 @@ def test_what_holds_it_is_withheld(tmp_path: Path, what: str):
     told.run()
     assert "its result is withheld: it holds a credential" in told.results[0]
     assert CANARY not in told.everything(tmp_path)
+
+
+@pytest.mark.parametrize("what", ["own", "raise", "metadata", "escaped"])
+def test_what_one_tool_was_given_no_other_brings_back(tmp_path: Path, what: str):
+    told = Told(("fetch", {"what": "length"}), ("look", {"what": what}))
+    told.run()
+    assert "look did run, and its result is withheld: it holds a credential" in told.results[1]
+    assert CANARY not in told.everything(tmp_path)
+    assert "\\u0063" not in told.everything(tmp_path)
+
+
+def test_a_result_that_does_not_show_itself_is_let_through(tmp_path: Path):
+    told = Told(("fetch", {"what": "length"}), ("look", {"what": "shy"}))
+    told.run()
+    assert told.results[1] == "7"
+    assert told.statuses == ["ok", "ok"]
+
+
+def test_before_anything_was_given_no_result_is_touched():
+    told = Told(("look", {"what": "own"}))
+    told.run()
+    assert CANARY in told.results[0]
 
 
 def test_without_it_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -87,6 +87,56 @@ async def test_a_result_that_holds_it_is_withheld(desk: Desk, configured, monkey
     assert set(Path("/tmp").glob("tau-bash-*")) <= before
 
 
+READS = """
+from pathlib import Path
+
+from tau_agent.tools import AgentTool, AgentToolResult
+
+
+def setup(tau):
+    async def look(tool_call_id, arguments, signal=None, on_update=None):
+        text = Path(arguments["path"]).read_text()
+        if on_update is not None:
+            on_update(AgentToolResult(content=text))
+        if arguments.get("raises"):
+            raise ValueError(f"it says {text}")
+        return AgentToolResult(content="looked", details={"found": [text]})
+
+    tau.register_tool(AgentTool(name="look", label="look", description="d", parameters={"type": "object"},
+                                execute_fn=look))
+"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("read", {"path": "left.txt", "intent": "Read it back"}),
+        ("look", {"path": "left.txt"}),
+        ("look", {"path": "left.txt", "raises": True}),
+    ],
+)
+async def test_what_the_tool_has_left_somewhere_no_other_tool_brings_back(
+    desk: Desk, configured, monkeypatch, capsys, tool: str, arguments: dict[str, object]
+):
+    configured("env:WHERE_IT_IS")
+    monkeypatch.setenv("WHERE_IT_IS", CANARY)
+    monkeypatch.chdir(desk.project)
+    desk.extension("another", READS)
+    leaves = {"command": 'printf %s "$MINE_TOKEN" > left.txt', "intent": "Leave it"}
+    _, end = await desk.run(calls(("bash", leaves)), calls((tool, arguments)))
+    assert f"{tool} did run, and its result is withheld: it holds a credential" in end.result.text
+    assert desk.records[-1]["flags"] == ["withheld"]
+    (desk.project / "left.txt").unlink()
+    assert CANARY not in told(desk, capsys)
+
+
+async def test_before_anything_was_given_no_result_is_touched(desk: Desk, configured):
+    configured("env:WHERE_IT_IS")
+    (desk.project / "a.txt").write_text(CANARY)
+    (end,) = await desk.run(calls(("read", {"path": "a.txt", "intent": "See it"})))
+    assert end.result.text == CANARY
+
+
 async def test_what_the_model_writes_of_it_later_is_redacted(desk: Desk, configured, monkeypatch, capsys):
     configured("env:WHERE_IT_IS")
     monkeypatch.setenv("WHERE_IT_IS", CANARY)
@@ -102,7 +152,7 @@ async def test_what_the_model_writes_of_it_later_is_redacted(desk: Desk, configu
         ("command:false", "its command ended with 1\n"),
         ("command:no-such-program-anywhere", "there is no program no-such-program-anywhere; is it installed, and on"),
         ("command:/etc/passwd", "/etc/passwd cannot be run (Permission denied)"),
-        ("command:echo short", "it has fewer than 8 characters"),
+        ("command:echo short", "it must have 8 characters or more, not counting blanks, quotes, backslashes and +"),
         ("command:true", "it is empty\n"),
         ("command:sh -c 'echo c4n4ry-0f-the-m1ne-3141592; exit 3'", "its command ended with 3\n"),
         ("command:sh -c 'echo x >&2; echo it is locked >&2; exit 3'", "its command ended with 3 (it is locked)\n"),

@@ -9,7 +9,9 @@ from otlp_receiver import Receiver
 from traced_sessions import Sessions, flushed, opened
 
 from pi_intent.events import FileChange, OutcomePatch
+from pi_intent.ledger.absent import NoLedger
 from pi_intent.protocols import Settlement
+from pi_intent.runtime import SessionRuntime
 from pi_intent.tracing.environment import CAPTURE
 
 ENV_SECRET = "kiwi-lantern" + "-9f3b2c77d1"
@@ -81,3 +83,31 @@ async def test_no_secret_is_in_any_span_live_or_exported(
         assert secret.encode() not in told
         assert secret[:half].encode() not in told
         assert secret[half:].encode() not in told
+
+
+@pytest.mark.parametrize("ledger", ["kept", "none", "broken"])
+async def test_a_given_credential_is_in_no_span_with_or_without_a_ledger(
+    sessions: Sessions, received: Receiver, monkeypatch: pytest.MonkeyPatch, ledger: str
+) -> None:
+    monkeypatch.setenv(CAPTURE, "true")
+    if ledger == "broken":
+
+        def fail(runtime: SessionRuntime) -> None:
+            raise OSError("no room")
+
+        monkeypatch.setattr(SessionRuntime, "_opened_journal", fail)
+    if ledger == "none":
+        monkeypatch.setattr(SessionRuntime, "start", SessionRuntime.start_tracing)
+    runtime = await sessions.start()
+    runtime.pipeline.journal = runtime.pipeline.journal or NoLedger("none is wanted", False)
+    first, second = "kiwi and lantern walk", "cAn<ry&-77x9Qz-s3cr3t"
+    runtime.learn([first])
+    opened(runtime, arguments={"intent": f"Use {first}", "command": first}).settle(ended_with(first))
+    runtime.learn([second])  # when spans are made already
+    escaped = second.replace("<", "\\u003c")
+    opened(runtime, arguments={"intent": f"Use {second}", "command": escaped}).settle(ended_with(second))
+    runtime.close()
+    told = flushed(received).all_bytes
+    assert b"[redacted:env:" in told
+    for secret in (first, second, escaped):
+        assert secret.encode() not in told
