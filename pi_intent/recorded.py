@@ -70,6 +70,11 @@ class RecordedSession:
         elif (problem := store.put(artifact.kind, artifact.text, tool_name)) is not None:
             self.tell_once(problem)
 
+    @property
+    def secrets(self) -> frozenset[str]:
+        """What is kept out of everything that leaves the process."""
+        return frozenset(self._secrets)
+
     def learn(self, secrets: Iterable[str]) -> None:
         """Keep these texts out of everything that leaves the process from now on."""
         fresh = set(secrets) - self._secrets

@@ -115,6 +115,10 @@ class IntentRun:
 
     async def start(self) -> None:
         """Open the ledger, if there is to be one, and what makes spans. Never raises."""
+        if self.settings.credentials:
+            from pi_intent.hosts.pydantic_ai.sessions import GIVEN
+
+            self.runtime.learn(GIVEN.of(self.pipeline.session_id))
         if self.options.ledger:
             await self.runtime.start()
             self._adopt_artifacts()
@@ -127,8 +131,8 @@ class IntentRun:
             from pi_intent.hosts.pydantic_ai.sessions import STORES
             from pi_intent.ledger.artifacts import ArtifactStore
 
-            session = self.options.session_id or self.conversation
-            self.runtime.adopt(STORES.of(session, lambda: ArtifactStore(journal.location.root, segment)))
+            store = STORES.of(self.pipeline.session_id, lambda: ArtifactStore(journal.location.root, segment))
+            self.runtime.adopt(store)
 
     async def read(
         self, ctx: RunContext[Any], make: Callable[[str, int], CallRequest]
@@ -353,6 +357,10 @@ class IntentRun:
         """Give the ledger back, once the run is over and none of its calls waits any more."""
         if self._ended and not self.pipeline.open_calls:
             self.runtime.close()
+            if self.runtime.has_given:
+                from pi_intent.hosts.pydantic_ai.sessions import GIVEN
+
+                GIVEN.keep(self.pipeline.session_id, self.runtime.secrets)
 
     @property
     def parent(self) -> OpenCall | None:

@@ -81,5 +81,24 @@ class Stores:
             self._known.popitem()[1].close()
 
 
+class Given:
+    """The credentials that the tools of this process's sessions were given: a later run keeps them out as well."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, frozenset[str]] = OrderedDict()
+
+    def of(self, session_id: str) -> frozenset[str]:
+        """Return what a session was given."""
+        return self._known.get(session_id, frozenset())
+
+    def keep(self, session_id: str, secrets: Iterable[str]) -> None:
+        """Remember what a run of a session was given."""
+        self._known[session_id] = self.of(session_id) | frozenset(secrets)
+        self._known.move_to_end(session_id)
+        if len(self._known) > MOST_SESSIONS:
+            self._known.popitem(last=False)
+
+
+GIVEN = Given()
 STORES = Stores()
 atexit.register(STORES.close)

@@ -70,6 +70,7 @@ class Told:
 
     def __init__(self, *calls: tuple[str, dict[str, Any]]) -> None:
         self.kept: list[str] = []
+        self.says = "kept"
         self.results: list[str] = []
         self._calls = list(calls)
         self.events = pi_intent.MemorySink()
@@ -102,7 +103,7 @@ class Told:
         @agent.tool_plain
         def keep(page: str) -> str:
             self.kept.append(page)
-            return "kept"
+            return self.says
 
         @agent.tool_plain
         def look(what: str) -> Any:
@@ -226,6 +227,17 @@ def test_what_one_run_has_stored_can_be_named_in_the_next_of_its_session(tmp_pat
     assert len(list(tmp_path.rglob("artifacts/*/page.*"))) == 1
     STORES.close()  # as when the process ends
     assert list(tmp_path.rglob("artifacts/*")) == []
+
+
+def test_what_one_run_was_given_no_later_one_of_its_session_brings_back(tmp_path: Path):
+    Told(("fetch", {"what": "length"})).run("s-given")
+    later, another = (Told(("keep", {"page": "x"})) for _ in range(2))
+    for told in (later, another):
+        told.says = CANARY  # as from a file in which the first run has left it
+    later.run("s-given")
+    another.run("s-other")
+    assert "holds a credential" in later.results[0]
+    assert CANARY in another.results[0]
 
 
 def test_what_is_not_permitted_does_not_run(tmp_path: Path):
