@@ -137,8 +137,8 @@ def readings[R: Reading](text: R) -> Iterator[tuple[R, bool]]:
     """Read a text in each way that it may be read, squeezed; and say of each whether it is only digits of bytes."""
     squeezed = text.squeezed()
     yield squeezed, False
-    plain = decoded(text)
-    if plain is not text:
+    plain = text
+    for plain in _decodings(text):
         squeezed = plain.squeezed()
         yield squeezed, False
     yield from _in_digits(squeezed)
@@ -172,11 +172,18 @@ def _in_digits[R: Reading](squeezed: R) -> Iterator[tuple[R, bool]]:
 
 def decoded[R: Reading](text: R) -> R:
     """Return what a text says to whoever decodes it; the very same where nothing is escaped."""
+    for decoding in _decodings(text):
+        text = decoding
+    return text
+
+
+def _decodings[R: Reading](text: R) -> Iterator[R]:
+    """Decode a text, and then what that says: a literal of the first may read as an escape in the second."""
     for _ in range(_MOST_ROUNDS):
         if not _is_coded(text.text):
-            break
+            return
         text = text.put(_CODE, _meant)
-    return text
+        yield text
 
 
 def _is_coded(text: str) -> bool:

@@ -309,6 +309,7 @@ def test_a_pager_begins_at_the_end_only_where_it_is_soon_there(project: Path, tm
     pager.chmod(0o700)
     calls = [{"args": {}, "intent": "Step", "group_id": f"g-{n}", "status": "ok"} for n in range(2001)]
     write(project, "s", calls)
+    log("--limit", "1")  # what takes over a second says so on the screen, too
     few = unstyle(on_a_terminal("log", "--limit", "2000", PAGER=str(pager)))
     many = unstyle(on_a_terminal("log", "--limit", "0", PAGER=str(pager)))  # ends, though the pager reads no more
     assert few.splitlines()[:2] == ["LESS=FRX+G", "1 earlier call is not shown; --limit 0 shows all"]

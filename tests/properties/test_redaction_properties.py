@@ -198,6 +198,7 @@ credentials = st.text(
 
 
 @given(credentials, st.sampled_from(WRITTEN), st.sampled_from(OVER), st.text(string.printable, max_size=20))
+@example("00000000\\", WRITTEN[2], OVER[1], "")
 @settings(max_examples=600, deadline=None)
 def test_a_given_credential_is_found_however_two_things_are_done_to_it(
     credential: str, write: Callable[[str], str], over: Callable[[str], str], around: str

@@ -37,7 +37,7 @@ def test_the_literal_action_stands_first_and_what_the_agent_says_last(modern: bo
     (question,) = client.questions()
     assert question.text.splitlines()[:10] == [
         "Wants to run echo of srv in /srv/shop",
-        r'= "text": "rm -rf \u001b[2K\u202e~"',
+        r'= "text": "rm -rf \u001b[2K⟨U+202E⟩~"',
         "Asked because of:",
         "> tier exec",
         "The agent says, unverified:",

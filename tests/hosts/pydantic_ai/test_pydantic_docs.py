@@ -25,7 +25,7 @@ def test_the_example_of_the_page_runs_and_the_log_shows_it(desk: Desk) -> None:
     assert run("-c", EXAMPLES[0]) == '{"stock":7}\n'
     shown = run("-m", "pi_intent", "log").splitlines()
     assert shown[1].startswith("pydantic-ai ")
-    assert [line[10:] for line in shown[2:4]] == ["a", "stock"]
+    assert [line[10:] for line in shown[2:4]] == ["a", 'stock {"item": "a"}']
     assert shown[4].strip().startswith("✓ ok")
     assert desk.kept_as == [("stock", "a", "ok")]
 
