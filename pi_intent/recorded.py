@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from pi_intent.types import JSONObject
@@ -31,6 +31,8 @@ class RecordedSession:
         self._given: Redactor | None = None
         """What knows the credentials that were given."""
         self._secrets: set[str] = set()
+        self.on_learned: Callable[[set[str]], None] = lambda secrets: None
+        """Told what was not known before."""
         self._of_spans: Redactor | None = None
 
     def tell_once(self, message: str) -> None:
@@ -70,11 +72,6 @@ class RecordedSession:
         elif (problem := store.put(artifact.kind, artifact.text, tool_name)) is not None:
             self.tell_once(problem)
 
-    @property
-    def secrets(self) -> frozenset[str]:
-        """What is kept out of everything that leaves the process."""
-        return frozenset(self._secrets)
-
     def learn(self, secrets: Iterable[str]) -> None:
         """Keep these texts out of everything that leaves the process from now on."""
         fresh = set(secrets) - self._secrets
@@ -86,6 +83,7 @@ class RecordedSession:
             self._given = Redactor(os.urandom(32))
         self._secrets |= fresh
         self._given.learn(fresh)
+        self.on_learned(fresh)
         if self._of_spans is not None:
             self._of_spans.learn(fresh)
         if self.journal is not None:

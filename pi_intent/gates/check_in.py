@@ -302,7 +302,9 @@ class CheckIn:
         )
 
     def _record(self, opened: OpenCall, action: str, decision: Decision) -> None:
-        self.decided.append(Decided(action, decision.reasons, decision.approved, decision.by, decision.note))
+        self.decided.append(
+            Decided(action, decision.reasons, decision.approved, decision.by, decision.note, decision.scope)
+        )
         del self.decided[:-MOST_PAST]
         opened.record(decision)
         if decision.approved is not None and decision.by is not None:

@@ -6,7 +6,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pi_intent.contract.rows import target_argument
+from pi_intent.contract.rows import action_text, full_name
 from pi_intent.gates.kinds import PARSER
 from pi_intent.gates.rules import commands_of, paths_of
 from pi_intent.gates.situation import Situation, Surroundings
@@ -41,10 +41,10 @@ _DOES = {
 
 
 class Earlier(NamedTuple):
-    """An earlier call that bears on this one: its tool, target and end, and what it was said to be for."""
+    """An earlier call that bears on this one: its tool, what it did, its end, and what it was said to be for."""
 
     tool: str
-    target: str
+    action: str
     status: Status | None
     intent: str | None
 
@@ -130,8 +130,9 @@ def _plain(path: str, situation: Situation) -> str:
 
 
 def _earlier(call: PastCall) -> Earlier:
-    target = target_argument(call.tool, call.args)
-    return Earlier(call.tool, target if isinstance(target, str) else "", call.status, call.intent)
+    return Earlier(
+        full_name(call.tool, call.tool_source), action_text(call.tool, call.args), call.status, call.intent
+    )
 
 
 def _pointers(

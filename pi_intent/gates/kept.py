@@ -67,7 +67,7 @@ def kept_question(question: Question, arguments: JSONObject, redact: Redact) -> 
             does=tuple((what, piece and pieces.kept(piece)) for what, piece in evidence.does),
             read=tuple((redact(path), seen) for path, seen in evidence.read),
             led=tuple(
-                call._replace(target=redact(call.target), intent=_redacted(call.intent, redact))
+                call._replace(action=redact(call.action), intent=_redacted(call.intent, redact))
                 for call in evidence.led
             ),
             pointers=tuple((redact(place), found) for place, found in evidence.pointers),

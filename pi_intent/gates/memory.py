@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from pi_intent.gates.history import History
 from pi_intent.past import PastCall
@@ -18,6 +18,7 @@ class Decided(NamedTuple):
     approved: bool | None
     by: DecidedBy | None
     note: str | None
+    scope: Literal["once", "session"] | None = None
 
 
 class Memory:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pi_intent.notes.actions import Action, changes_by_name
-from pi_intent.notes.note import Note, quoted
+from pi_intent.notes.note import Note, quoted, quoted_deed
 from pi_intent.notes.own_doing import is_own_doing, says_only_looking, takes_a_look, tells_when
 from pi_intent.notes.sayings import SAYINGS
 from pi_intent.notes.words import Mention, Words, files_in, leaning_of, same_file
@@ -66,7 +66,7 @@ def _undeclared(words: Words, action: Action) -> Note | None:
         if effect == "write" and tells_when(words):
             continue
         # What feeds a shell stands before it: the whole command tells more.
-        deed = quoted(action.target if effect == "pipe-to-shell" else shown[effect])
+        deed = quoted_deed(action.target if effect == "pipe-to-shell" else shown[effect])
         return Note("drift", f"{quoted(words.text)} does not say that the command {saying.told}: {deed}")
     return None
 

@@ -120,7 +120,7 @@ def _effects(simple: Simple, *, moved: bool, downloads: bool) -> Effects:
     elif program in SHOWS_NAMES or git:
         shows = "names"
     return Effects(
-        done=tuple(Done(effect, " ".join(simple.words)[:200]) for effect in found),
+        done=tuple(Done(effect, _shown(effect, simple)) for effect in found),
         tests=tests,
         runs=runs,
         probes=program in PROBES,
@@ -134,6 +134,13 @@ def _effects(simple: Simple, *, moved: bool, downloads: bool) -> Effects:
         wide=_wide(simple, files),
         shows=shows,
     )
+
+
+def _shown(effect: Effect, simple: Simple) -> str:
+    """Return the words of a command that tell of an effect: of what it writes, where to."""
+    words = " ".join(simple.words)[:200]
+    to = ", ".join(path for path in simple.writes if not path.startswith("/dev/"))[:100]
+    return f"{words} > {to}" if effect == "write" and to else words
 
 
 def _wide(simple: Simple, files: tuple[str, ...]) -> bool:

@@ -6,6 +6,7 @@ import re
 from typing import Literal, NamedTuple
 
 from pi_intent.characters import SEQUENCE, UNSEEN
+from pi_intent.labels.literal import whole_line
 
 NoteKind = Literal["vague", "echo", "duplicate", "loop", "drift", "unfulfilled", "copied", "unseen-evidence"]
 """`vague`: general words only · `echo`: the command or path over again · `duplicate`: an earlier call over again,
@@ -42,6 +43,11 @@ def seen_of(text: str) -> str:
         return " ".join(text.split())
     text = re.sub(SEQUENCE, "", text)
     return "".join(filter(str.isprintable, " ".join(_HIDDEN.sub("", text).split())))
+
+
+def quoted_deed(text: str) -> str:
+    """Return the beginning of what a call does in quotation marks, with what cannot be seen spelled out."""
+    return f'"{whole_line(text, width=_QUOTED)}"'
 
 
 def quoted(text: str) -> str:

@@ -28,6 +28,7 @@ NARROWEST = 20
 _GOES_ON = "| "
 _MOST_SAID = 600  # columns of an intent or a rationale
 _MOST_PIECE = 200
+_MOST_EARLIER = 120
 _PLAIN = re.compile(r"[\w@:./~+-]+", re.ASCII)
 
 
@@ -194,7 +195,8 @@ def _pack(question: Question, width: int) -> Iterator[str]:
     yield from _part(NAMED, [f"{place}: {found}" for place, found in evidence.pointers], width)
     yield from _part(DOUBTS, evidence.notes, width)
     led = [
-        f"{call.tool} {call.target} ({call.status or 'running'})" + (f", for: {call.intent}" if call.intent else "")
+        f"{f'{call.tool} {whole_line(call.action, width=_MOST_EARLIER)}'.rstrip()} ({call.status or 'running'})"
+        + (f", for: {printable(call.intent, width=_MOST_EARLIER)}" if call.intent else "")
         for call in evidence.led
     ]
     yield from _part("Earlier in this session:", led, width)

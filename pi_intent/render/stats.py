@@ -129,7 +129,7 @@ def _check_ins(stats: Stats, look: _Look) -> Iterator[str]:
     found = stats.check_ins
     if not found.calls.n:
         return
-    yield from _title("A person was to be asked", f"{_of(found.calls)} calls")
+    yield from _title("Asked about, or ruled on, before they ran", f"{_of(found.calls)} calls")
     answers = found.answers
     counts = {"approved": answers.approved, "denied": answers.denied, "waiting": answers.waiting}
     yield from _counts(counts, answers.asked, look)

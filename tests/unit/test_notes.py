@@ -126,11 +126,11 @@ def test_a_note_shows_no_control_character_of_a_tool_s_name() -> None:
     assert all(text.isprintable() and "owned" not in text for text in texts)
 
 
-def test_a_note_quotes_no_part_of_an_escape_sequence_and_ends_where_its_sentence_does() -> None:
+def test_a_note_quotes_words_without_escape_sequences_and_deeds_with_them_spelled_out() -> None:
     command = "rm -rf ~ \x1b[31;1m# \x1b]0;a title without an end"
     said = {"intent": "List \x1b[1mfiles\x9b0m", "tool": "bash", "args": {"command": command}}
     (note,) = notes_of([past_call(1, said)])["c1"]
     assert note.text == (
         '"List files" does not say that the command removes a whole folder such as the home folder, the root or '
-        'everything here: "rm -rf ~"'
+        'everything here: "rm -rf ~ ⟨ESC⟩[31"'
     )

@@ -50,5 +50,5 @@ def _evidence(evidence: Evidence, shows_words: bool) -> JSONObject:
 
 
 def _earlier(call: Earlier, shows_words: bool) -> JSONObject:
-    said: JSONObject = {"tool": call.tool, "target": call.target, "status": call.status}
+    said: JSONObject = {"tool": call.tool, "action": call.action, "status": call.status}
     return {**said, "intent": call.intent} if shows_words else said

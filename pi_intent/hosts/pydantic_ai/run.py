@@ -91,6 +91,7 @@ class IntentRun:
         self._stores = settings.artifacts
         self.pipeline = self.runtime.pipeline
         self.labels = Labels(self.pipeline, self.asked, new_id)
+        self._recall_given()
 
     @classmethod
     def of(cls, ctx: RunContext[Any], options: Options, settings: Settings) -> IntentRun:
@@ -115,15 +116,20 @@ class IntentRun:
 
     async def start(self) -> None:
         """Open the ledger, if there is to be one, and what makes spans. Never raises."""
-        if self.settings.credentials:
-            from pi_intent.hosts.pydantic_ai.sessions import GIVEN
-
-            self.runtime.learn(GIVEN.of(self.pipeline.session_id))
+        self._recall_given()
         if self.options.ledger:
             await self.runtime.start()
             self._adopt_artifacts()
         else:
             await self.runtime.start_tracing()
+
+    def _recall_given(self) -> None:
+        """Keep out what other runs of the session were given, up to now."""
+        if self.settings.credentials:
+            from pi_intent.hosts.pydantic_ai.sessions import GIVEN
+
+            self.runtime.learn(GIVEN.of(self.pipeline.session_id))
+            self.runtime.on_learned = lambda secrets: GIVEN.keep(self.pipeline.session_id, secrets)
 
     def _adopt_artifacts(self) -> None:
         journal = self.runtime.journal
@@ -280,6 +286,7 @@ class IntentRun:
         What one tool was given any other may read from where that has left it.
         """
         chosen = None if held.reader is None else held.reader.chosen
+        self._recall_given()
         if not self.runtime.has_given and (chosen is None or not chosen.bounds_results):
             return None
         from pi_intent.hosts.pydantic_ai.ceiling import Ceiling
@@ -357,10 +364,6 @@ class IntentRun:
         """Give the ledger back, once the run is over and none of its calls waits any more."""
         if self._ended and not self.pipeline.open_calls:
             self.runtime.close()
-            if self.runtime.has_given:
-                from pi_intent.hosts.pydantic_ai.sessions import GIVEN
-
-                GIVEN.keep(self.pipeline.session_id, self.runtime.secrets)
 
     @property
     def parent(self) -> OpenCall | None:

@@ -81,9 +81,9 @@ def _check_ins(extension: TauExtension) -> str:
     lines = []
     if len(decided) > MOST_DECIDED:
         lines.append(f"the last {MOST_DECIDED} of {len(decided)} decisions; pi-intent log --asked shows all of them")
-    for one in decided[-MOST_DECIDED:]:
+    for one in reversed(decided[-MOST_DECIDED:]):
         lines += literal_lines(one.action, width=100, max_lines=3)
-        lines.append(f"  {reasons_text(one.reasons)} · {answer_words(one.approved, one.by, note=one.note)}")
+        lines.append(f"  {reasons_text(one.reasons)} · {answer_words(one.approved, one.by, one.scope, one.note)}")
     return "\n".join(lines)
 
 

@@ -24,9 +24,9 @@ WIDEST = 104
 """Columns of the dialog on a large screen."""
 
 _HELP = "Enter chooses · Escape denies"
-_SHORT = "Escape denies"
+_SHORT = "Esc denies"
 _NARROW = 60
-"""Columns below which the help is short."""
+"""Columns below which only that stands beside what is left to be read."""
 _UNREAD = "Read the whole action first"
 _SMALL = "Make the screen larger first"
 _BESIDE = 5
@@ -156,10 +156,9 @@ class QuestionScreen(ExtensionSelectScreen):
         if top <= self.seen:  # else something was jumped over
             self.seen = max(self.seen, top + text.size.height)
         below = max(len(self.drawn.lines) - top - text.size.height, 0)
-        is_narrow = self._width < _NARROW
-        lines = "" if is_narrow else " line" if below == 1 else " lines"
-        more = f"PageDown: {below} more{lines}" if below else ""
-        help_line = " · ".join(filter(None, (warning, more, "" if warning else _SHORT if is_narrow else _HELP)))
+        more = f"PageDown: {below} more line{'' if below == 1 else 's'}" if below else ""
+        known = _HELP if not more or self._width >= _NARROW else _SHORT
+        help_line = " · ".join(filter(None, (warning, more, "" if warning else known)))
         self.query_one("#extension-select-help", Static).update(help_line)
 
     def on_list_view_selected(self, event: ListView.Selected) -> None:

@@ -77,7 +77,7 @@ async def test_whoever_decides_finds_the_literal_action_first_and_then_the_words
             {
                 "read": [{"path": "/tmp/x", "seen": "not read in this session"}],
                 "pointers": [{"place": "README.md", "found": "is not there, not read in this session"}],
-                "led": [{"tool": "list_all", "target": "", "status": "ok", "intent": "See what is there"}],
+                "led": [{"tool": "list_all", "action": "", "status": "ok", "intent": "See what is there"}],
             },
         ),
         ("notes", said["notes"]),

@@ -240,6 +240,28 @@ def test_what_one_run_was_given_no_later_one_of_its_session_brings_back(tmp_path
     assert CANARY in another.results[0]
 
 
+def test_what_is_approved_later_does_not_bring_back_what_was_given_before(tmp_path: Path):
+    told = Told(("fetch", {"what": "length"}), ("look", {}))
+    output: Any = [str, DeferredToolRequests]
+    agent: Agent[None, Any] = Agent(FunctionModel(told.model), capabilities=[Intents()], output_type=output)
+
+    @agent.tool_plain
+    def fetch(what: str) -> str:
+        (tmp_path / "left").write_text(credential("mine"))
+        return "fetched"
+
+    @agent.tool_plain(requires_approval=True)
+    def look() -> str:
+        return (tmp_path / "left").read_text()
+
+    first = agent.run_sync("go")
+    (call,) = first.output.approvals
+    yes = DeferredToolResults(approvals={call.tool_call_id: True})
+    done = agent.run_sync(message_history=first.all_messages(), deferred_tool_results=yes)
+    assert CANARY not in done.all_messages_json().decode()
+    assert "holds a credential" in done.all_messages_json().decode()
+
+
 def test_what_is_not_permitted_does_not_run(tmp_path: Path):
     told = Told(("open", {}))
     told.run()

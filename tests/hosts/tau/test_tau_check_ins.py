@@ -106,13 +106,13 @@ async def test_the_person_can_look_at_what_was_asked_and_decided(desk: Desk):
         await settle(pilot, app)
         await type_in(pilot, app, "/intent checkins")
         lines = [line.strip(" ▎│┃▌▊") for line in screen(app).splitlines()]
-        at = max(number for number, line in enumerate(lines) if line == "touch mark")
+        at = max(number for number, line in enumerate(lines) if line.startswith("touch other"))
         assert lines[at : at + 5] == [
-            "touch mark",
-            "tier exec · approved by a person",
             "touch other # ⟨ESC⟩]0;owned⟨BEL⟩ [@click=app.quit]here[/]",
             "true",
             'tier exec · denied by a person: "Not on a [bold]Friday"',
+            "touch mark",
+            "tier exec · approved once by a person",
         ]
         assert not [action for action in actions(app) if "quit" in str(action)]
         assert "Make a mark" not in "\n".join(lines[at:])
@@ -126,8 +126,8 @@ async def test_only_the_last_decisions_are_listed(desk: Desk):
         pass
     lines = session.handle_command("/intent checkins").message.splitlines()
     assert lines[0] == "the last 20 of 23 decisions; pi-intent log --asked shows all of them"
-    assert lines[1:3] == ["touch mark3", "  tier exec · nobody to ask"]
-    assert lines[-2:] == ["touch mark22", "  tier exec · nobody to ask"]
+    assert lines[1:3] == ["touch mark22", "  tier exec · nobody to ask"]
+    assert lines[-2:] == ["touch mark3", "  tier exec · nobody to ask"]
     assert len(lines) == 1 + 2 * 20
 
 
