@@ -9,6 +9,7 @@ import stat
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Protocol
 
 from pi_intent.hosts.mcp.child import Child
 from pi_intent.hosts.mcp.proxy import Proxy
@@ -56,6 +57,14 @@ class Lines:
             line = b"".join(self._parts)
             self._parts.clear()
             self._take(line)
+
+
+class Feeds(Protocol):
+    """Whatever takes bytes in pieces, and is told when no more come."""
+
+    def feed(self, piece: bytes) -> None: ...
+
+    def end(self) -> None: ...
 
 
 class Outlet:
@@ -127,6 +136,14 @@ class Outlet:
         return written
 
 
+def _of_our_own(fd: int) -> int:
+    """Open a terminal or a pipe anew, so that writing there need not wait; the very same where that does not go."""
+    if os.isatty(fd) or stat.S_ISFIFO(os.fstat(fd).st_mode):
+        with suppress(OSError):
+            return os.open(f"/dev/fd/{fd}", os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    return fd
+
+
 def _takes(fd: int, milliseconds: int = 0) -> bool:
     return _is_ready(fd, select.POLLOUT, milliseconds)
 
@@ -140,21 +157,21 @@ def _is_ready(fd: int, event: int, milliseconds: int = 0) -> bool:
 class Pump:
     """One run: from the start of the server to its end.
 
-    `told` makes of a line of the server's standard error what may be passed on, where that is read. `proxy`, and
-    `on_idle`, which is called when nothing has moved for a moment, are set before `run`.
+    `proxy`, and `on_idle`, which is called when nothing has moved for a moment, are set before `run`; so is `told`,
+    which gets what the server says on its standard error, where that is read.
     """
 
     proxy: Proxy
     on_idle: Callable[[], None]
+    told: Feeds
 
-    def __init__(self, child: Child, *, told: Callable[[bytes], bytes] | None = None) -> None:
+    def __init__(self, child: Child) -> None:
         self._child = child
         self._client = Outlet(_STDOUT)
         self._server = Outlet(child.stdin)
         self._client_writes = self._server_writes = True
-        self._server_tells = child.stderr is not None and told is not None
-        self._log = Outlet(_STDERR)
-        self._told = Lines(lambda line: self._log.put(line if told is None else told(line)))
+        self._server_tells = child.stderr is not None
+        self._log = Outlet(_of_our_own(_STDERR))
         self._input_ended = False
         self._next_signal: tuple[float, int] | None = None
         """When to send which signal to a server that should have ended."""
@@ -189,7 +206,7 @@ class Pump:
     def finish_log(self) -> None:
         """Let who reads the log take what waits for them, for a moment."""
         give_up_at = time.monotonic() + GRACE_SECONDS
-        while self._log.size and _takes(_STDERR, max(0, int((give_up_at - time.monotonic()) * 1000))):
+        while self._log.size and _takes(self._log.fd, max(0, int((give_up_at - time.monotonic()) * 1000))):
             self._log.flush()
 
     def run(self) -> None:
@@ -221,8 +238,8 @@ class Pump:
                 elif fd == self._child.stdin:
                     self._server.flush()
                 elif fd == self._child.stderr:
-                    self._server_tells = _moved(fd, self._told)
-                elif fd == _STDERR:
+                    self._server_tells = _moved(fd, self.told)
+                elif fd == self._log.fd:
                     self._log.flush()
                 else:
                     self._obey()
@@ -248,7 +265,7 @@ class Pump:
         self._watch(self._child.stdin, select.POLLOUT if self._server.size else None)
         if self._child.stderr is not None:
             self._watch(self._child.stderr, select.POLLIN if self._server_tells and self._log.size < _FULL else None)
-        self._watch(_STDERR, select.POLLOUT if self._log.size else None)
+        self._watch(self._log.fd, select.POLLOUT if self._log.size else None)
         # The client also to hear that nobody reads it any more.
         self._watch(_STDOUT, (select.POLLOUT if self._client.size else 0) if self._client.is_open else None)
         timeout = None if is_idle else _IDLE_SECONDS
@@ -263,8 +280,8 @@ class Pump:
             return
         os.set_blocking(self._child.stderr, False)
         while self._server_tells and self._log.size < _FULL and _is_ready(self._child.stderr, select.POLLIN):
-            self._server_tells = _moved(self._child.stderr, self._told)
-        self._told.end()
+            self._server_tells = _moved(self._child.stderr, self.told)
+        self.told.end()
 
     def _watch(self, fd: int, events: int | None) -> None:
         """Ask the system about a descriptor, in another way than before."""
@@ -334,7 +351,7 @@ class Pump:
             self._next_signal = (now + GRACE_SECONDS, signal.SIGKILL)
 
 
-def _moved(fd: int, lines: Lines) -> bool:
+def _moved(fd: int, lines: Feeds) -> bool:
     """Read what is there and hand it on; return whether more may come."""
     try:
         data = os.read(fd, _CHUNK)

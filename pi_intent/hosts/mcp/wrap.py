@@ -85,7 +85,11 @@ def _put_together(
 
     texts = model_texts()
     server = options.server or server_name(options.command)
-    pump = Pump(child, told=_told(given))
+    pump = Pump(child)
+    if given:
+        from pi_intent.hosts.mcp.told import Told
+
+        pump.told = Told(given.values(), pump.to_log)
 
     def say(sentence: str) -> None:
         pump.to_log(log_line(sentence))
@@ -115,15 +119,6 @@ def _put_together(
         bounds=_bounds(policy, recording),
     )
     return pump, recording
-
-
-def _told(given: Mapping[str, str]) -> Callable[[bytes], bytes] | None:
-    """Return what keeps the given credentials out of the server's log; None, and nothing loaded, without any."""
-    if not given:
-        return None
-    from pi_intent.hosts.mcp.told import Told
-
-    return Told(given.values())
 
 
 def _bounds(policy: ServerPolicy, recording: Recording) -> Bounds | None:

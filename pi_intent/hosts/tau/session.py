@@ -109,6 +109,10 @@ class TauSession:
         self.ran.clear()
         self.reported.clear()
 
+    def is_waiting(self, tool_call_id: str) -> bool:
+        """Say whether Tau has announced a call under this id that nobody has taken out."""
+        return any(call.tool_call_id == tool_call_id for call in self.waiting)
+
     def take(self, tool_call_id: str) -> HostCall | None:
         """Take out the first call that Tau has announced under this id, because our executor has it now."""
         self.ran[tool_call_id] += 1

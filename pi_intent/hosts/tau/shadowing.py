@@ -45,7 +45,8 @@ class Shadowing:
             extension.problems.append(
                 f"intents are OFF in this session: the tools could not be shadowed ({type(error).__name__}: {error})"
             )
-            return [tool for tool in composed if tool.name in own or tool.name not in ROWS]
+            left = [tool for tool in composed if tool.name in own or tool.name not in ROWS]
+            return [replace(tool, execute_fn=_refuse) for tool in left] if extension.is_gated else left
 
     def _compose(self, own: dict[str, AgentTool], composed: Sequence[AgentTool]) -> list[AgentTool]:
         registered = {tool.name: tool for tool in self._runtime.extension_tools}
@@ -70,10 +71,12 @@ class Shadowing:
 
     def _only_gated(self, composed: AgentTool, taken: AgentTool | None, source: str | None) -> AgentTool:
         """Return a tool that states no intent and is what it was, but for the gates around it while there are any."""
-        # Nothing of a call is ours: fields of these names are the tool's own.
-        known: Any = composed.parameters.get("properties")
+        # Nothing of a call is ours: fields of these names are the tool's own. (Tau runs a tool with any parameters.)
+        own: Any = composed.parameters
+        schema: Mapping[str, Any] = own if isinstance(own, Mapping) else {}
+        known = schema.get("properties")
         properties = {INTENT: {}, RATIONALE: {}, **(known if isinstance(known, Mapping) else {})}
-        parameters: dict[str, Any] = {**composed.parameters, "properties": properties}
+        parameters: dict[str, Any] = {**schema, "properties": properties}
         self._extension.shadows[composed.name] = Shadow(
             parameters=parameters, policy="omit", profile=PROFILE, injected=False, source=source, only_gated=True
         )
@@ -92,6 +95,19 @@ class Shadowing:
         """Shadow another extension's tool; where that goes, a layer of ours lies between it and the hooks, too."""
         below, holds = self._below(composed, taken)
         return shadow(self._extension, composed, below, source=source, holds=holds)
+
+
+async def _refuse(
+    tool_call_id: str,
+    arguments: Mapping[str, Any],
+    signal: ToolCancellationToken | None = None,
+    on_update: ToolUpdateCallback | None = None,
+) -> AgentToolResult:
+    """Run nothing: somebody would have to be asked, and the tools could not be shadowed."""
+    raise RuntimeError(
+        "Nothing was executed: calls have to be asked about here, and pi-intent could not hold this one up. "
+        "Tell the user to look at what it said when the session started."
+    )
 
 
 def add_section(extension: TauExtension) -> None:
@@ -289,7 +305,10 @@ class GatedLayer:
         signal: ToolCancellationToken | None = None,
         on_update: ToolUpdateCallback | None = None,
     ) -> AgentToolResult:
-        run = self._outer if self._extension.follows(self._composed.name) else self._composed.execute_fn
+        extension = self._extension
+        # What was announced has to be told the end of, also where nothing holds it any more.
+        is_followed = extension.follows(self._composed.name) or extension.session().is_waiting(tool_call_id)
+        run = self._outer if is_followed else self._composed.execute_fn
         return await run(tool_call_id, arguments, signal, on_update)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from pi_intent import artifact_reference
+from pi_intent.hosts.mcp.told import Told
 from pi_intent.ledger.calls import calls
 from pi_intent.ledger.location import find_ledger
 
@@ -43,7 +44,7 @@ external_net = "deny"
 class Talk:
     """A client that speaks to the wrapped server, and everything that it and others can see of that."""
 
-    def __init__(self, folder: Path, environ: dict[str, str]) -> None:
+    def __init__(self, folder: Path, environ: dict[str, str], stderr: int = subprocess.PIPE) -> None:
         self.folder = folder
         self.environ = environ
         self.seen = ""
@@ -61,7 +62,7 @@ class Talk:
         ]
         self.process = subprocess.Popen(
             wrap, cwd=folder, env=environ, text=True, errors="surrogateescape",
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
         )  # fmt: skip
 
     def start(self) -> None:
@@ -206,3 +207,46 @@ def test_what_is_not_permitted_does_not_run(talk: Talk):
     assert is_error
     talk.end()
     assert statuses(talk) == [("net", "denied", ())]
+
+
+def told(*pieces: bytes, secret: str = CANARY) -> bytes:
+    passed: list[bytes] = []
+    log = Told([secret], passed.append)
+    for piece in pieces:
+        log.feed(piece)
+    log.end()
+    return b"".join(passed)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r", b"\r\n", b""])
+@pytest.mark.parametrize("before", [0, 1, 60_000, 65_530, 70_000, 200_000])
+def test_a_log_is_the_same_but_for_the_credential_however_it_comes(before: int, end: bytes):
+    whole = b"\xff" + b"." * before + CANARY.encode() + b"." * 90_000 + end + b"next" + end
+    for size in (7_001, 65_536, len(whole)):
+        passed = told(*(whole[at : at + size] for at in range(0, len(whole), size)))
+        assert CANARY.encode() not in passed
+        assert re.sub(rb"\[redacted:env:[0-9a-f]{8}\]", CANARY.encode(), passed) == whole
+
+
+def test_a_line_that_never_ends_is_not_kept_until_it_does():
+    passed: list[bytes] = []
+    log = Told([CANARY], passed.append)
+    for _ in range(100):
+        log.feed(b"." * 10_000)
+    assert sum(map(len, passed)) > 900_000
+
+
+def test_a_terminal_that_nobody_reads_holds_nobody_up(talk: Talk):
+    talk.process.kill()
+    talk.end()
+    ours, theirs = os.openpty()
+    again = Talk(talk.folder, talk.environ, stderr=theirs)
+    os.close(theirs)
+    again.start()  # its log has 300,000 characters, and a terminal takes a few thousand
+    assert again.call("length") == (str(len(CANARY)), False)
+    assert again.process.stdin is not None
+    again.process.stdin.close()
+    assert again.process.wait(timeout=30) == 0
+    os.close(ours)
+    assert again.process.stdout is not None
+    again.process.stdout.close()

@@ -117,3 +117,46 @@ async def test_what_is_declared_after_the_session_was_made_holds_it_too(
     assert "needs a person's approval" in results[0].text
     assert not (desk.project / "deployed").exists()
     assert desk.statuses == [("deploy", "denied")]
+
+
+@pytest.mark.parametrize("parameters", ["None", "[]", '"x"', '{"type": "object", "properties": None}'])
+async def test_a_tool_with_odd_parameters_costs_no_other_its_gates(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, parameters: str
+):
+    desk.extension("another", DEPLOY.replace('{"type": "object"}', parameters))
+    say = ("bash", {"intent": "Make a mark", "command": "touch mark"})
+    await desk.run(calls(say))
+    assert desk.statuses == [("bash", "ok")]
+    monkeypatch.setenv("PI_INTENT_ASK", "exec")
+    ends = await desk.run(calls(("bash", {"intent": "Make another", "command": "touch other"}), CALL))
+    assert ["needs a person's approval" in end.result.text for end in ends] == [True, True]
+    assert not (desk.project / "other").exists()
+
+
+async def test_where_the_tools_cannot_be_shadowed_nothing_runs_that_somebody_must_be_asked_about(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+):
+    unreadable = DEPLOY.replace('{"type": "object"}', "Odd()").replace(
+        "def setup(tau):",
+        "class Odd(dict):\n    def get(self, *names):\n        raise ValueError('odd')\n\n\ndef setup(tau):",
+    )
+    desk.extension("another", unreadable)
+    say = ("bash", {"command": "touch mark"})
+    await desk.run(calls(say))
+    assert (desk.project / "mark").exists()
+    (desk.project / "mark").unlink()
+    monkeypatch.setenv("PI_INTENT_ASK", "exec")
+    (end,) = await desk.run(calls(say))
+    assert end.is_error
+    assert "Nothing was executed" in end.result.text
+    assert not (desk.project / "mark").exists()
+
+
+async def test_a_gate_that_goes_while_a_call_is_on_its_way_leaves_one_true_record(desk: Desk):
+    desk.extension("another", DEPLOY)
+    session = await desk.session([calls(CALL), says("done")])
+    stop = pi_intent.declare_tier("deploy", pi_intent.Tiered("exec", override=True))
+    async for event in session.prompt("go"):
+        if event.type == "message_end" and event.message.role == "assistant":
+            stop()
+    assert desk.statuses == [("deploy", "ok")]
