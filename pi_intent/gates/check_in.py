@@ -58,6 +58,8 @@ class CheckIn:
         keeping: Keeping,
     ) -> None:
         self.decided = memory.decided
+        self.unasked = 0
+        """How many calls did not run because nobody could be asked."""
         self._texts = texts
         self._around = around
         self._history = memory.history
@@ -302,9 +304,9 @@ class CheckIn:
         )
 
     def _record(self, opened: OpenCall, action: str, decision: Decision) -> None:
-        self.decided.append(
-            Decided(action, decision.reasons, decision.approved, decision.by, decision.note, decision.scope)
-        )
+        self.unasked += decision.by == "nobody"
+        by, note, scope = decision.by, decision.note, decision.scope
+        self.decided.append(Decided(action, decision.reasons, decision.approved, by, note, scope))
         del self.decided[:-MOST_PAST]
         opened.record(decision)
         if decision.approved is not None and decision.by is not None:

@@ -17,7 +17,7 @@ _OVERLAP = 8 * 1024
 
 
 class Told:
-    """Takes the credentials out of the lines of a log, and leaves all other bytes; `put` gets what may be passed on."""
+    """Takes the credentials out of a log and leaves all other bytes; `put` gets what may be passed on."""
 
     def __init__(self, credentials: Iterable[str], put: Callable[[bytes], None]) -> None:
         self._put = put

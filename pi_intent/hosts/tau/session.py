@@ -69,6 +69,7 @@ class TauSession:
         self.turn_groups: set[str] = set()
         """The assistant messages since the person last asked for something."""
         self._recent: dict[str, PastCall] = {}
+        self._unasked = 0
         self._starting: asyncio.Task[None] | None = None
         self._syncing: asyncio.Task[None] | None = None
         runtime.pipeline.sinks.subscribe(self._remember)
@@ -99,6 +100,12 @@ class TauSession:
                 del self._recent[next(iter(self._recent))]
         elif isinstance(event, ToolExecutionEnd) and (past := self._recent.get(event.call_id)):
             self._recent[event.call_id] = PastCall(past.start, event)
+
+    def take_unasked(self) -> int:
+        """Return how many calls did not run because nobody could be asked, since this was asked last."""
+        count = 0 if self.gates is None else self.gates.check_in.unasked
+        taken, self._unasked = count - self._unasked, count
+        return taken
 
     def announce(self, group_id: str, calls: list[HostCall]) -> None:
         """Begin the calls of one assistant message."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from canaries import SHAPES, bare, leaks
+from tau_coding.extensions import StderrUiBridge
 from tau_desk import Desk, calls, says
 from tau_screen import actions, answer, running, screen, settle, start, type_in
 
@@ -116,6 +117,22 @@ async def test_the_person_can_look_at_what_was_asked_and_decided(desk: Desk):
         ]
         assert not [action for action in actions(app) if "quit" in str(action)]
         assert "Make a mark" not in "\n".join(lines[at:])
+
+
+async def test_who_comes_back_to_a_run_without_a_screen_hears_that_calls_were_not_run(desk: Desk, capsys):
+    call = ("bash", {"intent": "Make a mark", "command": "touch mark"})
+    session = await desk.session([calls(call, call), says("done"), calls(call), says("done"), says("done")])
+    session.extension_runtime.set_ui_bridge(StderrUiBridge())  # as `tau -p` does
+    await session.emit_pending_session_start()
+    told = []
+    for _ in range(3):
+        async for _event in session.prompt("go"):
+            pass
+        told += [line for line in capsys.readouterr().err.splitlines() if "nobody could be asked" in line]
+    assert [line.partition("] ")[2] or line for line in told] == [
+        "2 calls were not run, because nobody could be asked: pi-intent audit tells which",
+        "1 call was not run, because nobody could be asked: pi-intent audit tells which",
+    ]
 
 
 async def test_only_the_last_decisions_are_listed(desk: Desk):
