@@ -218,6 +218,7 @@ def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:
         show=settings.consent,
         unattended=settings.unattended,
         touched=chosen.touches,
+        given=chosen.needs,
         governed=(_governed_by(settings),) if settings.permissions else (),
     )
 

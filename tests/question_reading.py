@@ -20,6 +20,7 @@ _OURS = [
     r"Wants to run .*",
     r"The tool may refuse it:",
     r"It has no arguments\.",
+    r"It is given the credentials? .*\.",
     r"Change \d+ of \d+:",
     r"The file does not exist yet\.",
     r"What it replaces cannot be shown\.",

@@ -301,6 +301,7 @@ class CheckIn:
             intent=start.intent if both and start.intent_source == "model" else None,
             rationale=start.rationale if both else None,
             evidence=evidence,
+            given=gated.given,
         )
 
     def _record(self, opened: OpenCall, action: str, decision: Decision) -> None:

@@ -19,7 +19,7 @@ class Gated:
     """The gates before one tool.
 
     `floor` raises whatever tier is set or declared; `rules` ask whatever the mode says; `touched` are the
-    capabilities it touches.
+    capabilities it touches, `given` the names of the credentials that it gets.
     """
 
     ask: AskMode = "none"
@@ -27,6 +27,7 @@ class Gated:
     floor: Tiered | None = None
     rules: tuple[Rule, ...] = ()
     touched: tuple[str, ...] = ()
+    given: tuple[str, ...] = ()
     governed: tuple[Governed, ...] = ()
     show: Show = "both"
     unattended: Unattended = "deny"

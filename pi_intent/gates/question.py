@@ -30,7 +30,8 @@ class Question(NamedTuple):
     `reasons` say why it is asked about; `before` is what stands in the file that a `write` would replace, None where
     there is none (then it `creates` it) or where that cannot be shown; `shows_words` is false where the person wants
     to see the literal action alone; `misfit` says why the tool may refuse the call anyway; `intent` and `rationale`
-    are None where the model gave none or they are not to be shown. `digest` names exactly this call, for this ledger;
+    are None where the model gave none or they are not to be shown. `given` are the names of the credentials that the
+    call gets. `digest` names exactly this call, for this ledger;
     `number` counts the questions on one call from 1.
     """
 
@@ -47,6 +48,7 @@ class Question(NamedTuple):
     intent: str | None = None
     rationale: str | None = None
     evidence: Evidence | None = None
+    given: tuple[str, ...] = ()
 
 
 class Seen(NamedTuple):

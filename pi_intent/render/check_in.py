@@ -66,6 +66,9 @@ def _action(question: Question, width: int) -> Iterator[str]:
     source = "" if situation.tool_source is None else f" of {_name(situation.tool_source)}"
     yield from _folded("", f"Wants to run {_name(situation.tool_name)}{source} in {_name(situation.cwd)}", width)
     yield from _drawn(question, width)
+    if question.given:
+        names = ", ".join(map(_name, question.given))
+        yield from _ours(f"It is given the credential{'s' if len(question.given) > 1 else ''} {names}.", width)
     if question.misfit is not None:
         yield from _ours("The tool may refuse it:", width)
         yield from _quoted(question.misfit, width)

@@ -420,6 +420,14 @@ async def test_what_nobody_can_read_to_its_end_cannot_be_approved(desk: GateDesk
     assert desk.decisions("approved", "by")[-1] == (False, "length")
 
 
+async def test_what_it_is_given_is_shown_with_the_action(desk: GateDesk):
+    person = Person(YES)
+    await desk.call({"command": "deploy"}, gated=Gated(rules=("always",), given=("deploy", "db")), person=person)
+    lines = question_lines(person.asked[0], width=80)
+    at = lines.index("$ deploy")
+    assert lines[at : at + 3] == ["$ deploy", "It is given the credentials deploy, db.", "Asked because of:"]
+
+
 # What is shown beside the action
 
 

@@ -11,7 +11,8 @@ from pi_intent.types import JSONObject
 def pack(question: Question) -> JSONObject:
     """Return what a person needs, in the order in which to show it.
 
-    `action`, `arguments`, `tool`, `source` (of a tool that is not the agent's own), `cwd` and `reasons` are literal;
+    `action`, `arguments`, `tool`, `source` (of a tool that is not the agent's own), `cwd`, `reasons` and `given` (the
+    names of the credentials that the call gets) are literal;
     `intent`, `rationale` and `notes` are the model's words and the doubts about them, and left out where the person
     wants to see the literal action alone; `digest` names exactly this call.
     """
@@ -25,6 +26,8 @@ def pack(question: Question) -> JSONObject:
         said["source"] = situation.tool_source
     said["cwd"] = situation.cwd
     said["reasons"] = [f"{reason.rule}: {reason.text}" if reason.text else reason.rule for reason in question.reasons]
+    if question.given:
+        said["given"] = list(question.given)
     if question.number > 1:
         said["number"] = question.number  # asked again: the arguments are not those that were approved
     if question.shows_words:
