@@ -96,7 +96,7 @@ def rows(numbers: Numbers) -> Iterator[Row]:
     for tier, count in numbers.unasked.items():
         yield Row(tier, count, part=True)
     yield Row("refused when they were read; nothing ran", numbers.rejected)
-    yield Row("denied by something else; nothing ran", numbers.blocked)
+    yield Row("denied without a question; nothing ran", numbers.blocked)
     yield Row("imported: pi-intent could ask nobody", numbers.imported)
     if numbers.unknown:
         yield Row("without a record of their beginning", numbers.unknown)

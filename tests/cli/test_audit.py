@@ -332,7 +332,7 @@ def test_a_terminal_gets_it_folded_in_colours_and_through_the_pager(told: None) 
     narrow = re.sub(r"\x1b\[[0-9;]*m|\r", "", on_a_terminal("audit", PAGER="cat", COLUMNS="40"))
     assert max(map(len, narrow.splitlines())) <= 40
     assert re.search(r"^ *ops/deploy: asked 1, approved 1$", narrow, re.MULTILINE)
-    assert re.search(r"^ +1 denied by something else", narrow, re.MULTILINE)
+    assert re.search(r"^ +1 denied without a question", narrow, re.MULTILINE)
     assert not re.search(r"\x1b\[3\d", on_a_terminal("audit", PAGER="cat", NO_COLOR="1"))
     paged = on_a_terminal("audit", PAGER="sed s/^/paged:/")
     assert paged.count("paged:") > 24
