@@ -110,9 +110,11 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
         if loaded.settings.off:
             problems.append("PI_INTENT=off is set, so everything of pi-intent is off: unset it")
         else:
-            from pi_intent.hosts.tau.probe import judge, probe_tau  # pydantic, which --help can do without
+            # pydantic, which --help can do without
+            from pi_intent.hosts.tau.probe import judge, probe_tau, slow_credentials
 
-            probe = probe_tau(tau, cwd=cwd, environ=environ, with_calls=True)
+            slow = slow_credentials(loaded.settings)
+            probe = probe_tau(tau, cwd=cwd, environ=environ, with_calls=True, fetched=slow)
     except HostError as error:
         problems.append(str(error))
     tools: tuple[ToolVerdict, ...] = ()

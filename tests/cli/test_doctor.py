@@ -17,13 +17,15 @@ import pytest
 import pi_intent
 from pi_intent.cli.demo.model import ScriptedCall, ScriptedModel, Turn
 from pi_intent.cli.demo.tau import HermeticTau
+from pi_intent.cli.doctor import examine
 from pi_intent.descriptions import descriptions_folder
 from pi_intent.errors import HostError
 from pi_intent.hosts.tau.install import PACKAGE, write_shim
 from pi_intent.hosts.tau.locate import TauCommand, find_tau
-from pi_intent.hosts.tau.probe import probe_tau
+from pi_intent.hosts.tau.probe import probe_tau, slow_credentials
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.location import find_ledger
+from pi_intent.settings import load_settings
 
 SECONDS = 60
 FOUR = ("read", "write", "edit", "bash")
@@ -565,6 +567,48 @@ def test_an_extension_that_hangs_is_ended_with_what_it_started(machine: Machine)
     finally:
         os.close(reader)
     assert [*(machine.root / "tmp").iterdir()] == []
+
+
+def test_a_credential_that_hangs_is_given_its_time_and_named(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config_of(
+        machine,
+        '[credentials]\nslow = "command:sleep 300"\nquick = "env:QUICK"\n'
+        '[tools.bash]\nneeds = ["slow", "quick"]\n[tools.read]\nneeds = ["slow"]\n',
+    )
+    settings = load_settings(project=None, environ=machine.environ).settings
+    assert slow_credentials(settings) == ["slow", "slow"]
+    (machine.extensions / "aa.py").write_text("import time\ndef setup(tau):\n    time.sleep(300)\n")
+    monkeypatch.setattr("pi_intent.hosts.tau.probe.COMMAND_SECONDS", 1)
+    with pytest.raises(HostError) as raised:
+        probe_tau(
+            find_tau(machine.environ),
+            cwd=machine.project,
+            environ=machine.environ,
+            with_calls=True,
+            timeout=2,
+            fetched=slow_credentials(settings),
+        )
+    assert str(raised.value) == (
+        "Tau did not answer within 4 seconds: see whether a credential can be fetched (slow), "
+        "move Tau's other extensions away, and try again"
+    )
+
+
+def test_doctor_waits_for_credentials_longer_than_for_tau(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_shim(machine.extensions)
+    config_of(machine, '[credentials]\nk = "command:true"\n[tools.bash]\nneeds = ["k"]\n')
+    waited: list[list[str]] = []
+    ask = probe_tau
+
+    def asked(*arguments: Any, fetched: list[str], **more: Any) -> Any:
+        waited.append(fetched)
+        return ask(*arguments, **more | {"with_calls": False})
+
+    monkeypatch.setattr("pi_intent.hosts.tau.probe.probe_tau", asked)
+    examine(machine.project, machine.environ)
+    assert waited == [["k"]]
 
 
 def test_a_prompt_that_another_extension_takes_is_told(machine: Machine) -> None:
