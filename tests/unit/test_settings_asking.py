@@ -119,7 +119,8 @@ def test_a_persons_tier_takes_the_place_of_an_authors_and_its_reason_is_shown(lo
         ('check_in = ["xyz"]', f'check_in holds "xyz", which is no rule; the rules are {", ".join(RULE_WORDS)}.'),
         (
             "check_in = 3",
-            "check_in is 3, but must be a list; each is a rule by name, or a table of tool, runs, path and reason.",
+            'check_in is 3, but must be a list, such as ["dangers"]; each is a rule by name, or a table of tool, '
+            "runs, path and reason.",
         ),
         (
             "check_in = [3]",
