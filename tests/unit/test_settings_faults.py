@@ -261,3 +261,18 @@ def test_a_pattern_that_matches_no_tool_is_told_with_the_nearest_name() -> None:
 def test_what_is_no_list_or_table_is_told_with_one_as_it_is_written(machine: Machine, text: str, told: str) -> None:
     loaded = machine.load(user=f"artifacts = true\n[tools.bash]\n{text}\n")
     assert loaded.warnings == (f"{machine.user_file}: tools.bash.{told}",)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [
+        ("mine/nosuch", "this session has none of a similar name."),
+        ("mine/sya", 'did you mean "mine/say"?'),
+        ("mien/say", 'did you mean "mine/say"?'),
+        ("mine/bash", 'did you mean "bash"?'),
+    ],
+)
+def test_what_a_server_and_a_tool_share_is_not_what_makes_their_names_alike(pattern: str, hint: str) -> None:
+    settings = Settings(tools=(ToolRule(pattern=pattern, origin="/c.toml", policy="omit"),))
+    told = f'/c.toml: tools."{pattern}" matches no tool; {hint}'
+    assert settings.unmatched(["bash", "mine/say"]) == (told,)
