@@ -28,6 +28,8 @@ MOST_UNMATCHED = 3
 MORE_UNMATCHED = "more rules match no tool; pi-intent doctor tells all"
 """The end of the sentence that stands for the rules without a tool that a session does not name."""
 
+_UNMATCHED = " matches no tool; "
+
 _TOLD = "policy"
 """A setting for all tools where one for a tool is expected: that is told when it is read."""
 
@@ -302,11 +304,17 @@ class Settings:
                 continue
             guess = _meant_by(rule.pattern, sorted(meant))
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
-            sentences.append(f"{where} matches no tool; {hint}")
+            sentences.append(f"{where}{_UNMATCHED}{hint}")
         told = tuple(dict.fromkeys(sentences))
         if most is None or len(told) <= most:
             return told
         return (*told[:most], f"{len(told) - most} {MORE_UNMATCHED}")
+
+
+def without_unmatched(warnings: Iterable[str], unmatched: Iterable[str]) -> list[str]:
+    """Return the warnings without those on what has no effect in a rule that, as is told, matches no tool."""
+    lost = tuple(f"{sentence.partition(_UNMATCHED)[0]}." for sentence in unmatched if _UNMATCHED in sentence)
+    return [told for told in warnings if not (told.startswith(lost) and " has no effect" in told)]
 
 
 def _meant_by(pattern: str, known: Sequence[str]) -> str | None:

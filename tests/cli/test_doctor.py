@@ -771,3 +771,13 @@ def test_a_python_without_tau_is_told_in_words(machine: Machine) -> None:
     tau = find_tau({"PATH": str(launched.parent)})
     with pytest.raises(HostError, match=f"{launched} cannot be looked into: ModuleNotFoundError"):
         probe_tau(tau, cwd=machine.project, environ=machine.environ, with_calls=False)
+
+
+def test_of_a_rule_without_a_tool_that_alone_is_told(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    config = config_of(machine, '[tools.bsh]\ntier = "read"\n[tools.bash]\ntier = "exec"\n')
+    told = [note for note in machine.report()[1]["warnings"] if str(config) in note]
+    assert told == [
+        f'{config}: tools.bash.tier has no effect while ask is "none": set ask to "exec", "write" or "all".',
+        f'{config}: tools.bsh matches no tool; did you mean "bash"?',
+    ]
