@@ -294,8 +294,8 @@ def _unknown_needs(layer: Layer, settings: Settings) -> Iterator[str]:
             if name not in known:
                 where = layer.source.where(setting_path("tools", rule.pattern, "needs"))
                 yield (
-                    f"{where} names {shown(name)}, which comes from nowhere; calls of the tool are refused: "
-                    f"set credentials.{name}."
+                    f"{where} names {shown(name)}, which is not defined: set credentials.{name}; "
+                    "until then calls of the tool are refused."
                 )
 
 

@@ -323,12 +323,12 @@ def test_a_credential_that_cannot_be_had_is_a_problem_of_the_tool(machine: Machi
     assert (code, report["problems"]) == (
         1,
         [
-            "bash: with an intent it is refused, as a credential that it needs cannot be had: "
-            "the warnings say which, or unset needs"
+            "bash: with an intent it is refused, as a credential that it needs could not be fetched: "
+            "see in the warnings which one and why, and mend that; or unset needs"
         ],
     )
     assert report["warnings"] == [
-        "Tau shows at its start: the credential deploy could not be had: the variable NO_SUCH_VARIABLE is not set"
+        "Tau shows at its start: could not fetch the credential deploy: the variable NO_SUCH_VARIABLE is not set"
     ]
 
 

@@ -287,8 +287,8 @@ _REFUSED: dict[str, tuple[str, str | None]] = {
     "deferred": ("it waits for a person, by your settings", None),
     "permission": ("it is not permitted, by your settings", None),
     "credential": (
-        "it is refused, as a credential that it needs cannot be had",
-        "the warnings say which, or unset needs",
+        "it is refused, as a credential that it needs could not be fetched",
+        "see in the warnings which one and why, and mend that; or unset needs",
     ),
 }
 """What came of a call with an intent that we refused ourselves, and what to do where that is no setting."""
