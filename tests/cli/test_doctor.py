@@ -272,7 +272,7 @@ def test_settings_that_cannot_be_read_are_a_problem_and_what_runs_is_asked_about
     code, report = machine.report()
     [problem] = report["problems"]
     assert (code, report["warnings"]) == (1, [])
-    assert problem.startswith(f"{config} is not valid TOML (")
+    assert problem.startswith(f"{config} cannot be read as TOML: ")
     texts = {tool["name"]: tool["text"] for tool in report["tools"]}
     assert texts == {
         "read": "rejected without an intent; with one it runs",
