@@ -23,6 +23,7 @@ _KEYRING = {
     "NoKeyringError": "there is no keyring on this machine: in your settings, take it from command:… or env:…",
     "KeyringLocked": "the keyring is locked: unlock it and try again",
 }
+_BY_HAND = "; run it by hand to see why"
 _LONGEST_ERROR = 200
 _MOST_CHARACTERS = 64 * 1024
 
@@ -96,7 +97,7 @@ def _from_command(credential: Credential, environ: Mapping[str, str]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise _missing(credential, f"its command gave no answer in {COMMAND_SECONDS} s") from None
+        raise _missing(credential, f"its command gave no answer in {COMMAND_SECONDS} s{_BY_HAND}") from None
     except FileNotFoundError:
         raise _missing(credential, f"there is no program {words[0]}; is it installed, and on the PATH?") from None
     except OSError as error:
@@ -105,7 +106,8 @@ def _from_command(credential: Credential, environ: Mapping[str, str]) -> str:
         raise _missing(credential, "its command holds a NUL, which no command can") from None
     if done.returncode != 0:
         said = _last_line(done.stderr, done.stdout, environ)
-        raise _missing(credential, f"its command ended with {done.returncode}" + (f" ({said})" if said else ""))
+        told = f" ({said})" if said else ""
+        raise _missing(credential, f"its command ended with {done.returncode}{told}{_BY_HAND}")
     return done.stdout[:_MOST_CHARACTERS].decode("utf-8", "replace").rstrip("\r\n")
 
 
@@ -137,4 +139,4 @@ def _checked(credential: Credential, value: str) -> str:
 
 
 def _missing(credential: Credential, why: str) -> CredentialError:
-    return CredentialError(credential.name, f"the credential {credential.name} could not be had: {why}")
+    return CredentialError(credential.name, f"could not fetch the credential {credential.name}: {why}")

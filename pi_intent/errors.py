@@ -3,7 +3,7 @@
 PiIntentError
 ├── IntentRejected      a call was read and refused; str() is the text for the model
 ├── CallDenied          a call was not let through; str() is the text for the model
-├── CredentialError     a credential could not be had; str() says nothing of its value
+├── CredentialError     a credential could not be fetched; str() says nothing of its value
 ├── ResultWithheld      a failure's text was too large to be passed on; str() is the text for the model
 ├── InjectionSkipped    a schema cannot carry our properties; .reason says why
 ├── EventError          a text is not an event of ours
@@ -61,7 +61,7 @@ class CallDenied(PiIntentError):
 
 
 class CredentialError(PiIntentError):
-    """A credential could not be had; `name` is its name, and `str()` says nothing of its value."""
+    """A credential could not be fetched; `name` is its name, and `str()` says nothing of its value."""
 
     def __init__(self, name: str, text: str) -> None:
         super().__init__(text)

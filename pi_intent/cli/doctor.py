@@ -23,7 +23,7 @@ from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import find_ledger, obstacle
 from pi_intent.settings import LoadedSettings, Settings, ToolRule, load_settings, project_root
 from pi_intent.settings.load import MORE, MOST_TOLD
-from pi_intent.settings.rules import MORE_UNMATCHED
+from pi_intent.settings.rules import MORE_UNMATCHED, without_unmatched
 from pi_intent.settings.wording import Lapse, setting_path
 from pi_intent.tracing.environment import lacking, shown_url, traces_url
 from pi_intent.tracing.listening import nobody_listens
@@ -110,9 +110,11 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
         if loaded.settings.off:
             problems.append("PI_INTENT=off is set, so everything of pi-intent is off: unset it")
         else:
-            from pi_intent.hosts.tau.probe import judge, probe_tau  # pydantic, which --help can do without
+            # pydantic, which --help can do without
+            from pi_intent.hosts.tau.probe import judge, probe_tau, slow_credentials
 
-            probe = probe_tau(tau, cwd=cwd, environ=environ, with_calls=True)
+            slow = slow_credentials(loaded.settings)
+            probe = probe_tau(tau, cwd=cwd, environ=environ, with_calls=True, fetched=slow)
     except HostError as error:
         problems.append(str(error))
     tools: tuple[ToolVerdict, ...] = ()
@@ -131,7 +133,8 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
                 tool.name if tool.source is None or tool.name in ROWS else f"{tool.source}/{tool.name}"
                 for tool in probe.tools
             ]
-            notes += loaded.settings.for_session(names).unmatched(names)
+            unmatched = loaded.settings.for_session(names).unmatched(names)
+            notes = [*without_unmatched(notes, unmatched), *unmatched]
         notes += _without_keyring(loaded.settings, probe)
         notes += _remarks(probe, shown={*problems, *notes, *loaded.warnings})
     problems += (warning for warning in dict.fromkeys(loaded.warnings) if isinstance(warning, Lapse))

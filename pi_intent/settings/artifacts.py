@@ -15,7 +15,7 @@ _SHAPE = "small letters, digits, - and _, such as page"
 def stored(value: object, where: str, warnings: list[str]) -> tuple[str, ...] | None:
     """Return the kinds of a tool's `stores`."""
     if not isinstance(value, list):
-        warnings.append(f"{where} is {shown(value)}, but must be a list of kinds: {_SHAPE}.")
+        warnings.append(f'{where} is {shown(value)}, but must be a list of kinds, such as ["page"].')
         return None
     wrong = [kind for kind in value if not isinstance(kind, str) or KIND.fullmatch(kind) is None]
     warnings += [f"{where} holds {shown(kind)}, which is no kind: {_SHAPE}." for kind in wrong[:_MOST]]
@@ -25,7 +25,8 @@ def stored(value: object, where: str, warnings: list[str]) -> tuple[str, ...] | 
 def wanted(value: object, where: str, tool: str, warnings: list[str]) -> tuple[tuple[str, str], ...] | None:
     """Return a tool's `wants`: the kind by the name of the argument."""
     if not isinstance(value, Mapping):
-        warnings.append(f"{where} is {shown(value)}, but must be a table of arguments and kinds.")
+        expected = 'a table of arguments and kinds, such as { url = "page" }'
+        warnings.append(f"{where} is {shown(value)}, but must be {expected}.")
         return None
     row = ROWS.get(tool)
     found = []

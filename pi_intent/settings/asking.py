@@ -30,7 +30,7 @@ def check_ins(value: object, where: str, tool: str | None, warnings: list[str]) 
     if isinstance(value, str):
         value = [word for part in value.split(",") if (word := part.strip())]
     if not isinstance(value, list):
-        warnings.append(f"{where} is {shown(value)}, but must be a list; each is {_EXPECTED}.")
+        warnings.append(f'{where} is {shown(value)}, but must be a list, such as ["dangers"]; each is {_EXPECTED}.')
         return None
     if len(value) > MOST_RULES:
         warnings.append(f"{where} has more than {MOST_RULES} rules; the others do not count.")

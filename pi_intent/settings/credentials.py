@@ -54,7 +54,7 @@ def credentials(value: object, where: str, warnings: list[str]) -> tuple[Credent
 def needed(value: object, where: str, warnings: list[str]) -> tuple[str, ...] | None:
     """Return the names of a tool's `needs`."""
     if not isinstance(value, list):
-        warnings.append(f"{where} is {shown(value)}, but must be a list of names of credentials.")
+        warnings.append(f'{where} is {shown(value)}, but must be a list of names of credentials, such as ["deploy"].')
         return None
     found = []
     for name in value[:_MOST]:

@@ -19,6 +19,17 @@ MAX_BYTES = 256 * 1024
 
 _NOWHERE = "is a link to nowhere"
 
+_WORDS = (
+    ("Illegal character '\\n'", "a quote is not closed in its line"),
+    ("Illegal character", "a character that no text may hold"),
+    ("Cannot declare", "a table is there twice"),
+    ("Cannot mutate", "a table in braces is added to"),
+    ("Duplicate inline table key", "a key is there twice in a table"),
+)
+"""How the parser's sentences begin that quote a key or a character as Python writes it, and what they say."""
+
+_AT_END = "at its end"
+
 _MAX_DOTS = 64
 """In one line. tomllib takes quadratic time over a dotted key: 0.9 s for 8,000 parts, minutes for a full file."""
 
@@ -40,9 +51,16 @@ def read_toml(path: Path, *, follow_links: bool) -> dict[str, object] | None:
     except RecursionError as error:
         raise _unusable(path, "is nested too deeply") from error
     except tomllib.TOMLDecodeError as error:
-        raise _unusable(path, f"is not valid TOML ({safe(str(error)[:120])})") from error
+        raise _unusable(path, f"cannot be read as TOML: {_in_words(str(error))}") from error
     except ValueError as error:  # Python's limit of some thousand digits
         raise _unusable(path, "holds a number that is too long to read") from error
+
+
+def _in_words(error: str) -> str:
+    """Return what Python's parser says, with the place first, and nothing as Python writes it."""
+    what, _, place = error.removesuffix(")").rpartition(" (at ")
+    said = next((words for begins, words in _WORDS if what.startswith(begins)), what[:1].lower() + what[1:])
+    return f"{_AT_END if place == 'end of document' else place}: {safe(said[:120])}"
 
 
 def _read_bytes(path: Path, *, follow_links: bool) -> bytes | None:
@@ -66,8 +84,9 @@ def _read_bytes(path: Path, *, follow_links: bool) -> bytes | None:
     except ValueError as error:  # a path with a null character
         raise _unusable(path, "is not the name of a file") from error
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise _unusable(path, "is not a regular file")
+        mode = os.fstat(descriptor).st_mode
+        if not stat.S_ISREG(mode):
+            raise _unusable(path, "is a folder" if stat.S_ISDIR(mode) else "is not a regular file")
         with os.fdopen(descriptor, "rb", closefd=False) as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
@@ -87,5 +106,5 @@ def _link_to_nowhere(path: Path) -> Path | None:
 def _unusable(path: Path, reason: str) -> SettingsError:
     return SettingsError(
         f"{safe(str(path))} {reason}; nothing in it counts, so every call that writes or runs something is asked "
-        "about until it can be read."
+        "about until you correct or remove it."
     )

@@ -63,6 +63,8 @@ class Layer:
     keep: str | None = None
     ask: AskMode | None = None
     check_in: tuple[Rule, ...] | None = None
+    adds_check_in: bool = False
+    """Whether its rules count beside those before it: some were misspelt, and those may have been meant to stay."""
     consent: Literal["both", "literal"] | None = None
     unattended: Literal["deny", "defer"] | None = None
     permissions: tuple[tuple[str, Ruling], ...] | None = None
@@ -89,8 +91,12 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
         said = _said(layer, KEYS)
         if "permissions" in said:  # name by name, as settings go key by key
             said["permissions"] = tuple((dict(settings.permissions) | dict(said["permissions"])).items())
+        before = settings.check_in, origins["check_in"]
         settings = replace(settings, **said)
         origins |= {key: layer.source.origin(key) for key in said}
+        if layer.adds_check_in and before[0]:
+            settings = replace(settings, check_in=tuple(dict.fromkeys((*before[0], *settings.check_in))))
+            origins["check_in"] = " and ".join((before[1], *([origins["check_in"]] if layer.check_in else [])))
         for rule in layer.tools:
             origins |= {setting_path("tools", rule.pattern, key): rule.origin for key in _said(rule, _TOOL_KEYS)}
     refused: list[str] = []
@@ -288,8 +294,8 @@ def _unknown_needs(layer: Layer, settings: Settings) -> Iterator[str]:
             if name not in known:
                 where = layer.source.where(setting_path("tools", rule.pattern, "needs"))
                 yield (
-                    f"{where} names {shown(name)}, which comes from nowhere; calls of the tool are refused: "
-                    f"set credentials.{name}."
+                    f"{where} names {shown(name)}, which is not defined: set credentials.{name}; "
+                    "until then calls of the tool are refused."
                 )
 
 

@@ -14,7 +14,8 @@ _MOST = 64
 def permissions(value: object, where: str, warnings: list[str]) -> tuple[tuple[str, Ruling], ...] | None:
     """Return the rulings of a `[permissions]` table, and say what is wrong with those that do not count."""
     if not isinstance(value, Mapping):
-        warnings.append(f"{where} is {shown(value)}, but must be a table of capabilities.")
+        expected = 'a table of capabilities, such as { external_net = "ask" }'
+        warnings.append(f"{where} is {shown(value)}, but must be {expected}.")
         return None
     if len(value) > _MOST:
         warnings.append(f"{where} has more than {_MOST} entries; the others do not count.")
@@ -34,7 +35,7 @@ def permissions(value: object, where: str, warnings: list[str]) -> tuple[tuple[s
 def capabilities(value: object, where: str, warnings: list[str]) -> tuple[str, ...] | None:
     """Return the capabilities of a list, and say what is wrong with those that do not count."""
     if not isinstance(value, list):
-        warnings.append(f"{where} is {shown(value)}, but must be a list of capabilities, such as external_net.")
+        warnings.append(f'{where} is {shown(value)}, but must be a list of capabilities, such as ["external_net"].')
         return None
     if len(value) > _MOST:
         warnings.append(f"{where} has more than {_MOST} entries; the others do not count.")

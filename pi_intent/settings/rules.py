@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, Rule
-from pi_intent.gates.naming import covers, tool_names
+from pi_intent.gates.naming import alike, covers, tool_names
 from pi_intent.gates.permissions import Ruling
 from pi_intent.gates.tiers import TIERS, AskMode, Tier, Tiered, own_tier
 from pi_intent.settings.wording import nearest, setting_path, shown, shown_table
@@ -27,6 +27,8 @@ MOST_UNMATCHED = 3
 
 MORE_UNMATCHED = "more rules match no tool; pi-intent doctor tells all"
 """The end of the sentence that stands for the rules without a tool that a session does not name."""
+
+_UNMATCHED = " matches no tool; "
 
 _TOLD = "policy"
 """A setting for all tools where one for a tool is expected: that is told when it is read."""
@@ -300,13 +302,28 @@ class Settings:
         for where, rule in named:
             if rule.pattern in ("*", _TOLD) or any(rule.matches(names) for names in forms):
                 continue
-            guess = nearest(rule.pattern, sorted(meant))
+            guess = _meant_by(rule.pattern, sorted(meant))
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
-            sentences.append(f"{where} matches no tool; {hint}")
+            sentences.append(f"{where}{_UNMATCHED}{hint}")
         told = tuple(dict.fromkeys(sentences))
         if most is None or len(told) <= most:
             return told
         return (*told[:most], f"{len(told) - most} {MORE_UNMATCHED}")
+
+
+def without_unmatched(warnings: Iterable[str], unmatched: Iterable[str]) -> list[str]:
+    """Return the warnings without those on what has no effect in a rule that, as is told, matches no tool."""
+    lost = tuple(f"{sentence.partition(_UNMATCHED)[0]}." for sentence in unmatched if _UNMATCHED in sentence)
+    return [told for told in warnings if not (told.startswith(lost) and " has no effect" in told)]
+
+
+def _meant_by(pattern: str, known: Sequence[str]) -> str | None:
+    """Return which of the known names a pattern may have meant: of a server that is known, by the tool's name."""
+    server, tool = _server_of(pattern), pattern.rpartition("/")[2]
+    of_it = {name.rpartition("/")[2]: name for name in known if server and alike(_server_of(name)) == alike(server)}
+    if (guess := nearest(tool, of_it)) is not None:
+        return of_it[guess]
+    return nearest(pattern, [name for name in known if name not in of_it.values()])
 
 
 def _server_of(pattern: str) -> str:

@@ -24,6 +24,7 @@ MAX_RULES = 256
 
 _MAX_PATTERN = 200
 _MAX_UNKNOWN = 5
+_STAY = "The rules of your file stay in force."
 
 _WORDS: dict[str, tuple[str, ...]] = {
     "policy": tuple(reversed(STRICTNESS)),
@@ -105,6 +106,7 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
             hint = f'did you mean "{guess}"?' if guess else f"the settings are {', '.join(_TOP_KEYS)}."
             warnings.append(_told(f"{source.where(setting_path(key))} is not a setting; {hint}", guess))
     top = _checked(_TopTable, data, source, (), typed, warnings)
+    rules, is_faulty = _general_check_ins(data, source, typed, warnings)
     layer = Layer(
         source=source,
         policy=top.policy,
@@ -117,7 +119,8 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
         tracing=top.tracing,
         keep=top.keep,
         ask=top.ask,
-        check_in=_check_ins(data, source, (), None, warnings),
+        check_in=rules,
+        adds_check_in=is_faulty and not typed,
         consent=top.consent,
         unattended=top.unattended,
         permissions=_read(permissions, "permissions", data, source, (), warnings),
@@ -225,6 +228,21 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             wants=wants,
             result_limit=table.result_limit,
         )
+
+
+def _general_check_ins(
+    data: Mapping[str, object], source: Source, typed: bool, warnings: list[str]
+) -> tuple[tuple[Rule, ...] | None, bool]:
+    """Return the rules for all tools, and whether any of them does not count.
+
+    Where a variable has such a one, it is told that the rules of the file stay.
+    """
+    found: list[str] = []
+    rules = _check_ins(data, source, (), None, found)
+    if found and not typed:
+        found[-1] = _told(f"{found[-1]} {_STAY}", "check_in")
+    warnings += found
+    return rules, bool(found)
 
 
 def _check_ins(

@@ -17,13 +17,15 @@ import pytest
 import pi_intent
 from pi_intent.cli.demo.model import ScriptedCall, ScriptedModel, Turn
 from pi_intent.cli.demo.tau import HermeticTau
+from pi_intent.cli.doctor import examine
 from pi_intent.descriptions import descriptions_folder
 from pi_intent.errors import HostError
 from pi_intent.hosts.tau.install import PACKAGE, write_shim
 from pi_intent.hosts.tau.locate import TauCommand, find_tau
-from pi_intent.hosts.tau.probe import probe_tau
+from pi_intent.hosts.tau.probe import probe_tau, slow_credentials
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.location import find_ledger
+from pi_intent.settings import load_settings
 
 SECONDS = 60
 FOUR = ("read", "write", "edit", "bash")
@@ -270,7 +272,7 @@ def test_settings_that_cannot_be_read_are_a_problem_and_what_runs_is_asked_about
     code, report = machine.report()
     [problem] = report["problems"]
     assert (code, report["warnings"]) == (1, [])
-    assert problem.startswith(f"{config} is not valid TOML (")
+    assert problem.startswith(f"{config} cannot be read as TOML: ")
     texts = {tool["name"]: tool["text"] for tool in report["tools"]}
     assert texts == {
         "read": "rejected without an intent; with one it runs",
@@ -321,12 +323,12 @@ def test_a_credential_that_cannot_be_had_is_a_problem_of_the_tool(machine: Machi
     assert (code, report["problems"]) == (
         1,
         [
-            "bash: with an intent it is refused, as a credential that it needs cannot be had: "
-            "the warnings say which, or unset needs"
+            "bash: with an intent it is refused, as a credential that it needs could not be fetched: "
+            "see in the warnings which one and why, and mend that; or unset needs"
         ],
     )
     assert report["warnings"] == [
-        "Tau shows at its start: the credential deploy could not be had: the variable NO_SUCH_VARIABLE is not set"
+        "Tau shows at its start: could not fetch the credential deploy: the variable NO_SUCH_VARIABLE is not set"
     ]
 
 
@@ -403,6 +405,19 @@ def test_a_package_that_is_gone_is_told_in_the_file_s_own_words(machine: Machine
     assert report["problems"] == [
         f"pi-intent is off, calls state no intent: {machine.root / 'gone'} is gone; "
         f'run "pi-intent install tau" again, or delete {shim}'
+    ]
+
+
+def test_a_package_that_does_not_load_is_told_in_plain_words(machine: Machine) -> None:
+    broken = machine.root / "broken"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("import no_such_module\n")
+    shim = write_shim(machine.extensions, package=broken).path
+    _, report = machine.report()
+    python = ".".join(map(str, sys.version_info[:2]))
+    assert report["problems"] == [
+        f"pi-intent is off, calls state no intent: {broken} does not work with this Tau under Python {python} "
+        f"(No module named 'no_such_module'); run \"pi-intent install tau\" again, or delete {shim}"
     ]
 
 
@@ -567,6 +582,48 @@ def test_an_extension_that_hangs_is_ended_with_what_it_started(machine: Machine)
     assert [*(machine.root / "tmp").iterdir()] == []
 
 
+def test_a_credential_that_hangs_is_given_its_time_and_named(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config_of(
+        machine,
+        '[credentials]\nslow = "command:sleep 300"\nquick = "env:QUICK"\n'
+        '[tools.bash]\nneeds = ["slow", "quick"]\n[tools.read]\nneeds = ["slow"]\n',
+    )
+    settings = load_settings(project=None, environ=machine.environ).settings
+    assert slow_credentials(settings) == ["slow", "slow"]
+    (machine.extensions / "aa.py").write_text("import time\ndef setup(tau):\n    time.sleep(300)\n")
+    monkeypatch.setattr("pi_intent.hosts.tau.probe.COMMAND_SECONDS", 1)
+    with pytest.raises(HostError) as raised:
+        probe_tau(
+            find_tau(machine.environ),
+            cwd=machine.project,
+            environ=machine.environ,
+            with_calls=True,
+            timeout=2,
+            fetched=slow_credentials(settings),
+        )
+    assert str(raised.value) == (
+        "Tau did not answer within 4 seconds: see whether a credential can be fetched (slow), "
+        "move Tau's other extensions away, and try again"
+    )
+
+
+def test_doctor_waits_for_credentials_longer_than_for_tau(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_shim(machine.extensions)
+    config_of(machine, '[credentials]\nk = "command:true"\n[tools.bash]\nneeds = ["k"]\n')
+    waited: list[list[str]] = []
+    ask = probe_tau
+
+    def asked(*arguments: Any, fetched: list[str], **more: Any) -> Any:
+        waited.append(fetched)
+        return ask(*arguments, **more | {"with_calls": False})
+
+    monkeypatch.setattr("pi_intent.hosts.tau.probe.probe_tau", asked)
+    examine(machine.project, machine.environ)
+    assert waited == [["k"]]
+
+
 def test_a_prompt_that_another_extension_takes_is_told(machine: Machine) -> None:
     write_shim(machine.extensions)
     (machine.extensions / "aa.py").write_text(
@@ -727,3 +784,13 @@ def test_a_python_without_tau_is_told_in_words(machine: Machine) -> None:
     tau = find_tau({"PATH": str(launched.parent)})
     with pytest.raises(HostError, match=f"{launched} cannot be looked into: ModuleNotFoundError"):
         probe_tau(tau, cwd=machine.project, environ=machine.environ, with_calls=False)
+
+
+def test_of_a_rule_without_a_tool_that_alone_is_told(machine: Machine) -> None:
+    write_shim(machine.extensions)
+    config = config_of(machine, '[tools.bsh]\ntier = "read"\n[tools.bash]\ntier = "exec"\n')
+    told = [note for note in machine.report()[1]["warnings"] if str(config) in note]
+    assert told == [
+        f'{config}: tools.bash.tier has no effect while ask is "none": set ask to "exec", "write" or "all".',
+        f'{config}: tools.bsh matches no tool; did you mean "bash"?',
+    ]

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from settings_machine import Machine
 
 from pi_intent.gates.kinds import RULE_WORDS, Match
 from pi_intent.gates.tiers import MODES, TIERS, Tiered, is_asked, raised, tier_of
 from pi_intent.gating import gated_by
 from pi_intent.settings import LoadedSettings, load_settings
 from pi_intent.settings.layers import PROJECTS
+from pi_intent.settings.wording import Lapse
 
 type Load = Callable[..., LoadedSettings]
 
@@ -117,7 +119,8 @@ def test_a_persons_tier_takes_the_place_of_an_authors_and_its_reason_is_shown(lo
         ('check_in = ["xyz"]', f'check_in holds "xyz", which is no rule; the rules are {", ".join(RULE_WORDS)}.'),
         (
             "check_in = 3",
-            "check_in is 3, but must be a list; each is a rule by name, or a table of tool, runs, path and reason.",
+            'check_in is 3, but must be a list, such as ["dangers"]; each is a rule by name, or a table of tool, '
+            "runs, path and reason.",
         ),
         (
             "check_in = [3]",
@@ -440,3 +443,23 @@ def test_whatever_a_cloned_project_says_at_least_as_much_asks(tmp_path_factory: 
         assert TIERS.index(tiers[1].tier) >= TIERS.index(tiers[0].tier)
         assert tiers[1].override >= tiers[0].override
         assert tiers[1].reason == tiers[0].reason
+
+
+@pytest.mark.parametrize(
+    ("said", "rules", "origin"),
+    [
+        ("dangers", ("dangers",), "PI_INTENT_CHECK_IN"),
+        ("danger", ("always",), "{file}"),
+        ("xyz,dangers", ("always", "dangers"), "{file} and PI_INTENT_CHECK_IN"),
+        ("always,xyz", ("always",), "{file} and PI_INTENT_CHECK_IN"),
+    ],
+)
+def test_a_misspelt_variable_does_not_switch_off_the_rules_of_the_file(
+    machine: Machine, said: str, rules: tuple[str, ...], origin: str
+) -> None:
+    loaded = machine.load(user='check_in = ["always"]', env={"PI_INTENT_CHECK_IN": said})
+    assert loaded.settings.check_in == rules
+    assert loaded.origins["check_in"] == origin.format(file=machine.user_file)
+    stays = [sentence.endswith(" The rules of your file stay in force.") for sentence in loaded.warnings]
+    assert stays == ([] if said == "dangers" else [True])
+    assert all(isinstance(sentence, Lapse) for sentence in loaded.warnings)

@@ -84,9 +84,44 @@ def test_what_a_tool_of_a_server_needs_names_the_server(tmp_path: Path):
     environ = {"XDG_CONFIG_HOME": str(tmp_path), "K": "a long enough value"}
     assert given_to("srv", environ, told.append) == {"K": "a long enough value"}
     assert told == [
-        "tools.deploy.needs reaches no wrapped server, whose tools are not known before it starts: "
-        'if it is for srv, write tools."srv/deploy".needs'
+        f"{tmp_path / 'pi-intent' / 'config.toml'}: tools.deploy.needs reaches no wrapped server, "
+        'whose tools are not known before it starts: if it is for srv, write tools."srv/deploy".needs.'
     ]
+
+
+@pytest.mark.parametrize("named", ["srv/deploy", "srv/*", "srv/dep*"])
+def test_what_names_the_server_as_well_is_not_told_to(tmp_path: Path, named: str):
+    load(
+        tmp_path,
+        f'[credentials]\nk = "env:K"\n[tools]\ndeploy = {{ needs = ["k"] }}\n"{named}" = {{ needs = ["k"] }}\n',
+    )
+    told: list[str] = []
+    environ = {"XDG_CONFIG_HOME": str(tmp_path), "K": "a long enough value"}
+    assert given_to("srv", environ, told.append) == {"K": "a long enough value"}
+    assert told == []
+
+
+def test_a_server_that_needs_what_is_not_defined_is_told_what_to_set(tmp_path: Path):
+    load(tmp_path, '[tools]\n"srv/x" = { needs = ["k"] }\n')
+    with pytest.raises(CredentialError, match=r"^the credential k is not defined: set credentials\.k$"):
+        given_to("srv", {"XDG_CONFIG_HOME": str(tmp_path)}, print)
+
+
+def test_a_need_that_is_not_defined_is_told_with_what_to_set(tmp_path: Path):
+    assert said(load(tmp_path, '[tools.bash]\nneeds = ["deploy"]\n')) == [
+        'tools.bash.needs names "deploy", which is not defined: set credentials.deploy; '
+        "until then calls of the tool are refused."
+    ]
+
+
+def test_a_command_that_gives_no_answer_is_told_to_be_tried_by_hand(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("pi_intent.credentials.COMMAND_SECONDS", 1)
+    needed = Credential(name="k", origin="command", where="sleep 60", variable="K")
+    with pytest.raises(CredentialError) as raised:
+        fetch([needed], os.environ)
+    assert str(raised.value) == (
+        "could not fetch the credential k: its command gave no answer in 1 s; run it by hand to see why"
+    )
 
 
 def test_a_server_that_waits_for_a_credential_says_so(tmp_path: Path):
@@ -126,7 +161,7 @@ def test_of_a_keyring_that_cannot_be_read_is_told_what_to_do(
     needed = Credential(name="k", origin="keyring", where="example.org/ada", variable="K")
     with pytest.raises(CredentialError) as raised:
         fetch([needed], {})
-    assert str(raised.value) == f"the credential k could not be had: {why}"
+    assert str(raised.value) == f"could not fetch the credential k: {why}"
 
 
 def test_a_keyring_without_what_reads_it_is_told_with_what_to_install(monkeypatch: pytest.MonkeyPatch):

@@ -248,3 +248,31 @@ def test_a_pattern_that_matches_no_tool_is_told_with_the_nearest_name() -> None:
         '/c.toml: tools."githb/*" matches no tool; did you mean "git_hub/*"?',
         "/c.toml: tools.zzz matches no tool; this session has none of a similar name.",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('needs = "deploy"', 'needs is "deploy", but must be a list of names of credentials, such as ["deploy"].'),
+        ('stores = "page"', 'stores is "page", but must be a list of kinds, such as ["page"].'),
+        ('wants = "url"', 'wants is "url", but must be a table of arguments and kinds, such as { url = "page" }.'),
+    ],
+)
+def test_what_is_no_list_or_table_is_told_with_one_as_it_is_written(machine: Machine, text: str, told: str) -> None:
+    loaded = machine.load(user=f"artifacts = true\n[tools.bash]\n{text}\n")
+    assert loaded.warnings == (f"{machine.user_file}: tools.bash.{told}",)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hint"),
+    [
+        ("mine/nosuch", "this session has none of a similar name."),
+        ("mine/sya", 'did you mean "mine/say"?'),
+        ("mien/say", 'did you mean "mine/say"?'),
+        ("mine/bash", 'did you mean "bash"?'),
+    ],
+)
+def test_what_a_server_and_a_tool_share_is_not_what_makes_their_names_alike(pattern: str, hint: str) -> None:
+    settings = Settings(tools=(ToolRule(pattern=pattern, origin="/c.toml", policy="omit"),))
+    told = f'/c.toml: tools."{pattern}" matches no tool; {hint}'
+    assert settings.unmatched(["bash", "mine/say"]) == (told,)

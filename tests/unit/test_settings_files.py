@@ -15,7 +15,10 @@ from pi_intent.gates.tiers import is_asked, tier_of
 from pi_intent.settings import LoadedSettings, Settings, load_settings
 from pi_intent.settings.wording import Lapse
 
-UNREAD = "; nothing in it counts, so every call that writes or runs something is asked about until it can be read."
+UNREAD = (
+    "; nothing in it counts, so every call that writes or runs something is asked about "
+    "until you correct or remove it."
+)
 
 
 def make_link(path: Path) -> None:
@@ -44,7 +47,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda path: path.symlink_to("/dev/zero"),
         "is a symbolic link, which is not followed in a project",
     ),
-    "directory": (Path.mkdir, "is not a regular file"),
+    "directory": (Path.mkdir, "is a folder"),
     "pipe": (os.mkfifo, "is not a regular file"),
     "socket": (make_socket, "cannot be read (No such device or address)"),
     "too large": (lambda path: path.write_bytes(b"#" * (256 * 1024 + 1)), "is larger than 256 KiB"),
@@ -52,7 +55,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
     "Latin-1": (lambda path: path.write_bytes(b"# \xe9t\xe9"), "is not UTF-8 text"),
     "null bytes": (
         lambda path: path.write_bytes(b"\0" * 100),
-        "is not valid TOML (Invalid statement (at line 1, column 1))",
+        "cannot be read as TOML: line 1, column 1: invalid statement",
     ),
     "nested": (lambda path: path.write_text("x = " + "[" * 200_000), "is nested too deeply"),
     "dotted": (
@@ -92,8 +95,23 @@ def test_of_broken_toml_nothing_counts(machine: Machine) -> None:
     loaded = machine.load(user='strict = true\npolicy == "omit"\n')
     assert (loaded.settings, loaded.files) == (Settings(ask="write"), ())
     assert loaded.warnings == (
-        f"{machine.user_file} is not valid TOML (Invalid value (at line 2, column 9)){UNREAD}",
+        f"{machine.user_file} cannot be read as TOML: line 2, column 9: invalid value{UNREAD}",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('ask = "exec\n', "line 1, column 12: a quote is not closed in its line"),
+        ('ask = "\x01"', "line 1, column 8: a character that no text may hold"),
+        ("[tools.bash]\n[tools.bash]\n", "line 2, column 12: a table is there twice"),
+        ("tools = { a = 1, a = 2 }", "line 1, column 23: a key is there twice in a table"),
+        ("tools = {}\ntools.a = 2", "at its end: a table in braces is added to"),
+        ("ask = [1", "at its end: unclosed array"),
+    ],
+)
+def test_why_it_is_no_toml_is_told_by_its_place_and_in_plain_words(machine: Machine, text: str, why: str) -> None:
+    assert machine.load(user=text).warnings == (f"{machine.user_file} cannot be read as TOML: {why}{UNREAD}",)
 
 
 def make_unreadable(path: Path) -> None:
@@ -102,12 +120,12 @@ def make_unreadable(path: Path) -> None:
 
 UNUSABLE: dict[str, tuple[Callable[[Path], object], str]] = {
     "link to nowhere": (lambda path: path.symlink_to("/nowhere/at/all"), "is a link to nowhere"),
-    "folder": (Path.mkdir, "is not a regular file"),
+    "folder": (Path.mkdir, "is a folder"),
     "Latin-1": (make_unreadable, "is not UTF-8 text"),
     "too large": HOSTILE["too large"],
     "no TOML": (
         lambda path: path.write_text("ask = exec"),
-        "is not valid TOML (Invalid value (at line 1, column 7))",
+        "cannot be read as TOML: line 1, column 7: invalid value",
     ),
 }
 

@@ -56,7 +56,7 @@ def _without_openssl() -> None:
 
 
 def _given(options: WrapOptions, environ: Mapping[str, str]) -> Mapping[str, str]:
-    """Return the credentials that the server needs, by variable. Ends the program where one cannot be had."""
+    """Return the credentials that the server needs, by variable. Ends the program where one cannot be fetched."""
     from pi_intent.settings.load import mentions
 
     if not mentions(b"needs", environ):  # most do not: then the server starts at once

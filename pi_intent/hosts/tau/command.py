@@ -13,6 +13,8 @@ from pi_intent.hosts.tau.screen import refresh_sign, sign_text
 from pi_intent.hosts.tau.session import PastCall
 from pi_intent.labels.literal import literal_lines
 from pi_intent.labels.printable import printable
+from pi_intent.runtime import may_ask
+from pi_intent.settings import Settings
 from pi_intent.settings.load import user_file
 from pi_intent.types import Policy
 
@@ -65,7 +67,8 @@ def _state(extension: TauExtension) -> str:
 
 def _asking(extension: TauExtension) -> str:
     """Say what has a person asked about calls; '' where nothing does."""
-    return extension.settings.asking or ("as this session's code declares" if extension.is_gated else "")
+    declares = may_ask(Settings())  # what stands in files is told first, and credentials and limits ask nobody
+    return extension.settings.asking or ("as this session's code declares" if declares else "")
 
 
 def _check_ins(extension: TauExtension) -> str:

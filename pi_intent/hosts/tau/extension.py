@@ -22,7 +22,7 @@ from pi_intent.hosts.tau.session import SESSIONS, TauSession
 from pi_intent.pipeline import CallRequest
 from pi_intent.runtime import SessionRuntime, may_ask, new_id
 from pi_intent.settings import PROJECT_FILE, LoadedSettings, Settings, ToolSettings, load_settings, project_root
-from pi_intent.settings.rules import MOST_UNMATCHED
+from pi_intent.settings.rules import MOST_UNMATCHED, without_unmatched
 from pi_intent.types import Code, Policy, Profile
 
 if TYPE_CHECKING:
@@ -175,7 +175,8 @@ class TauExtension:
                     f"the settings of {self.cwd} ask for the intents of {name}, which needs Tau to be started there"
                 )
         names = self.tool_names or list(self.shadows)
-        return [*found, *settings.for_session(names).unmatched(names, most=MOST_UNMATCHED)]
+        unmatched = settings.for_session(names).unmatched(names, most=MOST_UNMATCHED)
+        return [*without_unmatched(found, unmatched), *unmatched]
 
     def tell(self, message: str) -> None:
         """Show the person a sentence, on the screen or on stderr."""

@@ -12,7 +12,7 @@ import re
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,8 @@ from typing import Literal
 
 from pydantic import TypeAdapter, ValidationError
 
+from pi_intent.contract.rows import ROWS
+from pi_intent.credentials import COMMAND_SECONDS
 from pi_intent.descriptions import model_texts
 from pi_intent.errors import HostError
 from pi_intent.hosts.tau.install import NAME
@@ -30,7 +32,7 @@ from pi_intent.settings import Settings
 from pi_intent.types import JSONObject, Policy, Status
 
 TIMEOUT = 30.0
-"""Seconds. Tau needs less than one; extensions of the user may do anything."""
+"""Seconds. Tau needs less than one; extensions of the user may do anything. A credential may take its own time."""
 
 ENTRY = Path(__file__).with_name("pi_intent.py")
 """What Tau loads of us where nothing is installed."""
@@ -147,11 +149,15 @@ def probe_tau(
     with_calls: bool,
     entry: Path | None = None,
     timeout: float = TIMEOUT,
+    fetched: Sequence[str] = (),
 ) -> Probe:
     """Load a session in `cwd` as the user would have it; `with_calls` calls its tools as well.
 
-    `entry` is loaded where no extension of ours is installed. Raises `HostError` where Tau cannot be asked.
+    `entry` is loaded where no extension of ours is installed. `fetched` are the credentials that the calls wait for,
+    as `slow_credentials` names them: each may take its time beside `timeout`. Raises `HostError` where Tau cannot be
+    asked.
     """
+    timeout += COMMAND_SECONDS * len(fetched)
     with tempfile.TemporaryDirectory(prefix="pi-intent-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder).resolve()
         surroundings = _surroundings(environ, scratch)
@@ -161,7 +167,10 @@ def probe_tau(
         arguments = [str(scratch), "" if entry is None else str(entry), "calls" if with_calls else ""]
         # -P: what lies in the user's folder is not to be imported. -B: no bytecode beside anybody's extensions.
         command = [*tau.python, "-P", "-B", str(_SCRIPT), *arguments]
-        complaint = _run(command, cwd, surroundings, scratch / "stderr", timeout)
+        try:
+            complaint = _run(command, cwd, surroundings, scratch / "stderr", timeout)
+        except subprocess.TimeoutExpired as error:
+            raise HostError(f"Tau did not answer within {timeout:.0f} seconds: {_way_out(fetched)}") from error
         try:
             found = _REPORT.validate_json((scratch / "report.json").read_bytes())
         except FileNotFoundError as error:
@@ -171,6 +180,20 @@ def probe_tau(
     if isinstance(found, _Failed):
         raise HostError(f"{tau.path} cannot load a session: {printable(found.error, width=400)}")
     return found
+
+
+def slow_credentials(settings: Settings) -> list[str]:
+    """Name the credentials that take their time, from a command or a keyring: once for each call that needs one."""
+    slow = {credential.name for credential in settings.credentials if credential.origin != "env"}
+    needs = (name for tool in ROWS for name in settings.for_tool(tool, watched=True).needs)
+    return [name for name in needs if name in slow]
+
+
+def _way_out(fetched: Sequence[str]) -> str:
+    if not fetched:
+        return "move its other extensions away and try again"
+    names = ", ".join(dict.fromkeys(fetched))
+    return f"see whether a credential can be fetched ({names}), move Tau's other extensions away, and try again"
 
 
 def _surroundings(environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
@@ -186,7 +209,10 @@ def _surroundings(environ: Mapping[str, str], scratch: Path) -> dict[str, str]:
 
 
 def _run(command: list[str], cwd: Path, environ: Mapping[str, str], stderr: Path, timeout: float) -> str:
-    """Run a command to its end, with everything it started, and return the last line of its errors."""
+    """Run a command to its end, with everything it started, and return the last line of its errors.
+
+    Raises `subprocess.TimeoutExpired` where it takes longer.
+    """
     # A file and no pipe: whatever an extension leaves running could keep a pipe open.
     with stderr.open("w+b") as errors:
         try:
@@ -203,10 +229,6 @@ def _run(command: list[str], cwd: Path, environ: Mapping[str, str], stderr: Path
             raise HostError(f"{command[0]} cannot be started ({error.strerror}): install Tau again") from error
         try:
             process.wait(timeout)
-        except subprocess.TimeoutExpired as error:
-            raise HostError(
-                f"Tau did not answer within {timeout:.0f} seconds: move its other extensions away and try again"
-            ) from error
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
@@ -265,8 +287,8 @@ _REFUSED: dict[str, tuple[str, str | None]] = {
     "deferred": ("it waits for a person, by your settings", None),
     "permission": ("it is not permitted, by your settings", None),
     "credential": (
-        "it is refused, as a credential that it needs cannot be had",
-        "the warnings say which, or unset needs",
+        "it is refused, as a credential that it needs could not be fetched",
+        "see in the warnings which one and why, and mend that; or unset needs",
     ),
 }
 """What came of a call with an intent that we refused ourselves, and what to do where that is no setting."""

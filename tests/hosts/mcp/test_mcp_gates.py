@@ -170,8 +170,7 @@ def test_without_it_the_server_is_not_started(talk: Talk):
     again = Talk(talk.folder, environ)
     assert again.process.wait(timeout=30) == 126
     assert (
-        "srv was not started: the credential mine could not be had: the variable WHERE_IT_IS is not set"
-        in again.end()
+        "srv was not started: could not fetch the credential mine: the variable WHERE_IT_IS is not set" in again.end()
     )
 
 

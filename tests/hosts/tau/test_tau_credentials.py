@@ -149,13 +149,19 @@ async def test_what_the_model_writes_of_it_later_is_redacted(desk: Desk, configu
     ("origin", "why"),
     [
         ("env:NOT_SET_ANYWHERE", "the variable NOT_SET_ANYWHERE is not set"),
-        ("command:false", "its command ended with 1\n"),
+        ("command:false", "its command ended with 1; run it by hand to see why\n"),
         ("command:no-such-program-anywhere", "there is no program no-such-program-anywhere; is it installed, and on"),
         ("command:/etc/passwd", "/etc/passwd cannot be run (Permission denied)"),
         ("command:echo short", "it must have 8 characters or more, not counting blanks, quotes, backslashes and +"),
         ("command:true", "it is empty\n"),
-        ("command:sh -c 'echo c4n4ry-0f-the-m1ne-3141592; exit 3'", "its command ended with 3\n"),
-        ("command:sh -c 'echo x >&2; echo it is locked >&2; exit 3'", "its command ended with 3 (it is locked)\n"),
+        (
+            "command:sh -c 'echo c4n4ry-0f-the-m1ne-3141592; exit 3'",
+            "its command ended with 3; run it by hand to see why\n",
+        ),
+        (
+            "command:sh -c 'echo x >&2; echo it is locked >&2; exit 3'",
+            "its command ended with 3 (it is locked); run it by hand",
+        ),
         (
             "command:sh -c 'echo c4n4ry-0f-the-m1ne-3141592; echo no c4n4ry-0f-the-m1ne-3141592 here >&2; exit 3'",
             "its command ended with 3 (no [redacted:",
@@ -168,11 +174,13 @@ async def test_without_it_nothing_runs_and_both_are_told(desk: Desk, configured,
     session.extension_runtime.set_ui_bridge(StderrUiBridge())
     (end,) = [event async for event in session.prompt("go") if isinstance(event, ToolExecutionEndEvent)]
     assert end.is_error
-    assert end.result.text.startswith("Nothing was executed: bash needs the credential mine, which could not be had.")
+    assert end.result.text.startswith(
+        "Nothing was executed: bash needs the credential mine, which could not be fetched."
+    )
     assert not (desk.project / "ran").exists()
     assert desk.statuses == [("bash", "denied")]
     text = told(desk, capsys)
-    assert "the credential mine could not be had: " in text
+    assert "could not fetch the credential mine: " in text
     assert why in text
     assert CANARY not in text
 

@@ -153,7 +153,10 @@ def test_what_can_never_take_effect_is_refused_when_it_is_declared(wrong):
 @pytest.mark.parametrize(
     ("text", "warning"),
     [
-        ('permissions = "deny"', 'permissions is "deny", but must be a table of capabilities.'),
+        (
+            'permissions = "deny"',
+            'permissions is "deny", but must be a table of capabilities, such as { external_net = "ask" }.',
+        ),
         (
             '[permissions]\nexternal_net = "denied"',
             'permissions.external_net is "denied", but must be "allow", "ask" or "deny"; did you mean "deny"?',
@@ -169,7 +172,7 @@ def test_what_can_never_take_effect_is_refused_when_it_is_declared(wrong):
         ),
         (
             '[tools.bash]\ntouches = "external_net"',
-            'tools.bash.touches is "external_net", but must be a list of capabilities, such as external_net.',
+            'tools.bash.touches is "external_net", but must be a list of capabilities, such as ["external_net"].',
         ),
     ],
 )

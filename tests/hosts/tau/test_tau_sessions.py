@@ -162,6 +162,16 @@ async def test_settings_decide_and_what_is_wrong_with_them_is_said_once(desk: De
     assert 'did you mean "bash"?' in err
 
 
+async def test_of_a_rule_without_a_tool_that_alone_is_said(desk: Desk, capsys):
+    (desk.project / ".pi-intent.toml").write_text('[tools.bsh]\ntier = "exec"\n')
+    session = await desk.session([says("ok")])
+    session.extension_runtime.set_ui_bridge(StderrUiBridge())
+    await session.emit_pending_session_start()
+    err = capsys.readouterr().err
+    assert "tools.bsh matches no tool" in err
+    assert "has no effect" not in err
+
+
 async def test_an_exempt_tool_keeps_its_schema_and_its_calls_are_still_kept(desk: Desk, monkeypatch):
     config = desk.root / "xdg" / "config" / "pi-intent"
     config.mkdir(parents=True)
