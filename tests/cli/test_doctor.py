@@ -408,6 +408,19 @@ def test_a_package_that_is_gone_is_told_in_the_file_s_own_words(machine: Machine
     ]
 
 
+def test_a_package_that_does_not_load_is_told_in_plain_words(machine: Machine) -> None:
+    broken = machine.root / "broken"
+    broken.mkdir()
+    (broken / "__init__.py").write_text("import no_such_module\n")
+    shim = write_shim(machine.extensions, package=broken).path
+    _, report = machine.report()
+    python = ".".join(map(str, sys.version_info[:2]))
+    assert report["problems"] == [
+        f"pi-intent is off, calls state no intent: {broken} does not work with this Tau under Python {python}: "
+        f"No module named 'no_such_module'; run \"pi-intent install tau\" again, or delete {shim}"
+    ]
+
+
 @pytest.mark.parametrize(
     ("extension", "verdict"),
     [

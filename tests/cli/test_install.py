@@ -380,7 +380,7 @@ def test_a_package_that_breaks_while_it_is_loaded_is_told_with_the_reason(tmp_pa
         write_shim(tau.tau_home / "extensions", package=package)
         run = tau.run("Go", timeout=SECONDS)
     assert (run.exit_code, run.stdout.strip()) == (0, "Done")
-    assert "(SyntaxError: expected ':'" in run.stderr
+    assert "expected ':' (setup.py, line 1); run \"pi-intent install tau\" again" in run.stderr
     assert run.stderr.count("[extension:error]") == 1
     assert (tau.project / "bare").read_text() == "ran\n"
 

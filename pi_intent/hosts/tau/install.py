@@ -83,8 +83,8 @@ def problem(error):
         what = f"{{PACKAGE}} is gone"
     else:
         python = ".".join(map(str, sys.version_info[:2]))
-        reason = " ".join(f"{{type(error).__name__}}: {{error}}".split())[:300]
-        what = f"{{PACKAGE}} does not work with this Tau under Python {{python}} ({{reason}})"
+        reason = " ".join(str(error).split())[:300] or "it does not say why"
+        what = f"{{PACKAGE}} does not work with this Tau under Python {{python}}: {{reason}}"
     return (
         f"pi-intent is off, calls state no intent: {{what}}; "
         f'run "pi-intent install tau" again, or delete {{__file__}}'

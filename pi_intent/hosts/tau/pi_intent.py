@@ -29,7 +29,7 @@ def setup(tau: Any) -> None:
         if not found:
             for name in [name for name in sys.modules if name.partition(".")[0] == "pi_intent"]:
                 del sys.modules[name]
-        speak(tau, f"pi-intent is off, calls state no intent: {PACKAGE} cannot be used ({reason(error)})")
+        speak(tau, f"pi-intent is off, calls state no intent: {PACKAGE} cannot be used: {reason(error)}")
 
 
 def load_package() -> None:
@@ -45,7 +45,7 @@ def load_package() -> None:
 
 def reason(error: Exception) -> str:
     """Say in one line what an exception is about."""
-    return " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    return " ".join(str(error).split())[:300] or "it does not say why"
 
 
 def speak(tau: Any, sentence: str) -> None:

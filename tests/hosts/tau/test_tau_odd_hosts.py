@@ -197,6 +197,7 @@ def test_a_broken_package_is_said_and_tau_goes_on(tmp_path, how):
     assert done.exit_code == 0
     assert "pi-intent is off, calls state no intent" in done.stderr
     assert "tool_descriptions lacks 'fields.md'" in done.stderr
+    assert "Error: " not in done.stderr
 
 
 @pytest.mark.parametrize(
