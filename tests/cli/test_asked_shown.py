@@ -254,7 +254,7 @@ def test_on_a_narrow_terminal_it_folds(told: None) -> None:
 def test_stats_counts_it(told: None) -> None:
     text = run("stats", "--no-notes").stdout
     lines = [line.rstrip() for line in text.splitlines()]
-    start = lines.index("A person was to be asked: 86 %, 6 of 7 calls")
+    start = lines.index("Asked about, or ruled on, before they ran: 86 %, 6 of 7 calls")
     assert [[*line.split()][:: len(line.split()) - 1] for line in lines[start + 1 : start + 4]] == [
         ["approved", "2"],
         ["denied", "2"],

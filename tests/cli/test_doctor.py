@@ -416,8 +416,8 @@ def test_a_package_that_does_not_load_is_told_in_plain_words(machine: Machine) -
     _, report = machine.report()
     python = ".".join(map(str, sys.version_info[:2]))
     assert report["problems"] == [
-        f"pi-intent is off, calls state no intent: {broken} does not work with this Tau under Python {python} "
-        f"(No module named 'no_such_module'); run \"pi-intent install tau\" again, or delete {shim}"
+        f"pi-intent is off, calls state no intent: {broken} does not work with this Tau under Python {python}: "
+        f"No module named 'no_such_module'; run \"pi-intent install tau\" again, or delete {shim}"
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from tau_agent.tools import AgentTool
 from tau_coding.extensions.api import ExtensionAPI, ExtensionError
@@ -178,10 +178,10 @@ class TauExtension:
         unmatched = settings.for_session(names).unmatched(names, most=MOST_UNMATCHED)
         return [*without_unmatched(found, unmatched), *unmatched]
 
-    def tell(self, message: str) -> None:
+    def tell(self, message: str, level: Literal["info", "warning"] = "warning") -> None:
         """Show the person a sentence, on the screen or on stderr."""
         with suppress(ExtensionError):  # the session is gone, and with it whoever could be told
-            self.tau.notify(message, "warning")
+            self.tau.notify(message, level)
 
     def _tell_stuck(self, request: CallRequest, rounds: int, codes: tuple[Code, ...]) -> None:
         self.tell(stuck_sentence(request, rounds, codes, watched=self.is_watched))
