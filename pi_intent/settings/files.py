@@ -78,6 +78,8 @@ def _read_bytes(path: Path, *, follow_links: bool) -> bytes | None:
             ) from None
         return None
     except OSError as error:
+        if isinstance(error, PermissionError) and not _can_look_into(path.parent):
+            return None  # such as the home of another user: nobody can say that a file is meant to be there
         if error.errno == errno.ELOOP and not follow_links:
             raise _unusable(path, "is a symbolic link, which is not followed in a project") from error
         raise _unusable(path, f"cannot be read ({error.strerror})") from error
@@ -96,6 +98,15 @@ def _read_bytes(path: Path, *, follow_links: bool) -> bytes | None:
     if len(data) > MAX_BYTES:
         raise _unusable(path, f"is larger than {MAX_BYTES // 1024} KiB")
     return data
+
+
+def _can_look_into(folder: Path) -> bool:
+    """Say whether a folder can be seen at all, which is another thing than being let in."""
+    try:
+        folder.stat()
+    except OSError:
+        return False
+    return True
 
 
 def _link_to_nowhere(path: Path) -> Path | None:

@@ -229,3 +229,17 @@ def test_nothing_from_a_file_reaches_a_screen_raw(machine: Machine) -> None:
     )
     assert all(sentence.isprintable() and len(sentence) < 400 for sentence in loaded.warnings)
     assert len(loaded.warnings) == 4
+
+
+def test_the_home_of_somebody_else_holds_no_settings_of_ours(machine: Machine) -> None:
+    machine.home.chmod(0)
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(65534)
+    try:
+        loaded = machine.load()
+    finally:
+        if root:
+            os.seteuid(0)
+        machine.home.chmod(0o700)
+    assert (loaded.settings.ask, loaded.warnings) == ("none", ())
