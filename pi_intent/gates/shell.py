@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pi_intent.gates.inputs import reads_code, said_by, says_nothing
+from pi_intent.gates.listed import handed, listed_by, takes_a_file
 from pi_intent.gates.paths import MOST_PATHS, path_of
 from pi_intent.gates.script import (
     Assignment,
@@ -235,6 +236,7 @@ class _Reading:
         if source < first and all(says_nothing(giver) for giver in self.commands[source:first]):
             nothing = Redirect("<", Word("/dev/null", ("/dev/null",)))
             self.commands[first:] = [replace(c, redirects=(*c.redirects, nothing)) for c in self.commands[first:]]
+        self.listed(source, first)
         readers = [at for at in range(first, len(self.commands)) if reads_code(self.commands[at])]
         for at in readers:
             givers = self.commands[source:first]
@@ -244,6 +246,13 @@ class _Reading:
                 self.read(said, self.inner(around, "nested", own=True), depth + 1)
             else:
                 self.commands[at] = replace(self.commands[at], hidden="input")
+
+    def listed(self, source: int, first: int) -> None:
+        """A stage that hands on what the ones before it list: where those files are."""
+        takers = [command for command in self.commands[first:] if command.program == "xargs"]
+        if source < first and takers and not any(map(takes_a_file, takers)):
+            paths = listed_by(self.commands[source:first])
+            self.commands[first:] = [handed(command, paths) for command in self.commands[first:]]
 
     def said(self, at: int) -> str | None:
         """What a command prints, where its text tells."""

@@ -38,6 +38,9 @@ _JAVA_TELLS = (*TELLS_ITSELF, ("-version",))
 INPUT = "0input"
 """A variable, of a name that no shell allows: what stands on the input of xargs or find, in a text made of it."""
 
+HAND_IN = word_set("find fd fdfind xargs parallel")
+"""Programs that run a command with what they find or read."""
+
 SUBCOMMANDED = word_set(
     "git npm pnpm yarn bun docker podman docker-compose kubectl oc helm terraform tofu pulumi aws gcloud az gh cargo "
     "pip pip3 uv poetry apt apt-get brew systemctl"

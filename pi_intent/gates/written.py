@@ -11,10 +11,12 @@ from pi_intent.gates.git_dangers import GIT_VALUED
 from pi_intent.gates.operands import operands
 from pi_intent.gates.own_commands import SED_ADDRESS, sed_scripts
 from pi_intent.gates.script import Command, Unknown, Word
+from pi_intent.gates.wrappers import HAND_IN
 from pi_intent.word_sets import word_set
 
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&", "<>")
 _LAST_IS_WRITTEN = word_set("cp mv ln install rsync scp")
+_LOOK_THROUGH = word_set("find fd fdfind")
 _ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash")
 
 
@@ -77,8 +79,9 @@ _GIT_LISTING = word_set(
 
 
 def written_words(command: Command) -> Iterator[Word]:
-    """Yield the words of a command that name what it writes or deletes, but for what find and xargs hand in."""
-    return (word for word in _written(command) if not _is_input(word))
+    """Yield the words of a command that name what it writes or deletes, but for what find itself hands in."""
+    by = next((name for name in reversed(command.through) if name in HAND_IN), "")
+    return (word for word in _written(command) if by not in _LOOK_THROUGH or not _is_input(word))
 
 
 def _written(command: Command) -> Iterator[Word]:
@@ -209,7 +212,7 @@ def _find_writes(texts: tuple[str, ...]) -> bool:
 
 
 def _is_input(word: Word) -> bool:
-    """What find and xargs hand in: what they look through is judged where they are."""
+    """What find hands in: what it looks through is judged where it is."""
     return any(isinstance(part, Unknown) and part.gap == "input" for part in word.parts[:1])
 
 
