@@ -14,7 +14,7 @@ from pi_intent.gates.own_commands import VARIABLES, is_harmless
 from pi_intent.gates.paths import paths_of, word_outside
 from pi_intent.gates.programs import program_dangers
 from pi_intent.gates.script import Command, Script, Word
-from pi_intent.gates.wrappers import TELLS_ITSELF
+from pi_intent.gates.wrappers import SHELLS, TELLS_ITSELF
 from pi_intent.gates.written import written_words
 from pi_intent.word_sets import word_set
 
@@ -36,7 +36,7 @@ _RUN_OTHERS = word_set(
 )
 """Programs that run what they are given, in forms that are not taken apart here."""
 
-_LOADED = word_set("LD_PRELOAD BASH_ENV ENV PROMPT_COMMAND PYTHONSTARTUP PERL5OPT RUBYOPT GIT_CONFIG_COUNT")
+_LOADED = word_set("LD_PRELOAD BASH_ENV PROMPT_COMMAND PYTHONSTARTUP PERL5OPT RUBYOPT GIT_CONFIG_COUNT")
 """Variables that have other programs load code, whatever their value."""
 
 _LOADER = re.compile(r"ld-(?:linux|musl)[\w.-]*")
@@ -144,13 +144,17 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
         yield "opaque"
     if says_nothing(command) and _empties(command):
         yield "deletes"
-    if any(_runs_code(assigned.name, assigned.value.text) for assigned in command.assignments) or (
-        command.program in ("env", "sudo", "doas", "export")
-        and any(
-            _runs_code(*word.start.split("=", 1)) or _finds_elsewhere(*word.start.split("=", 1))
-            for word in command.arguments
-            if "=" in word.start
+    if (
+        any(_runs_code(assigned.name, assigned.value.text) for assigned in command.assignments)
+        or (
+            command.program in ("env", "sudo", "doas", "export")
+            and any(
+                _runs_code(*word.start.split("=", 1)) or _finds_elsewhere(*word.start.split("=", 1))
+                for word in command.arguments
+                if "=" in word.start
+            )
         )
+        or _starts_with(command)
     ):
         yield "opaque"
 
@@ -167,6 +171,13 @@ def _finds_elsewhere(variable: str, value: str) -> bool:
     """Whether programs are looked for in a folder of the project that is not where they are usually put."""
     folders = [folder for folder in value.split(":") if folder] if variable == "PATH" else []
     return any(not folder.startswith("/") and not _USUAL_BIN.fullmatch(folder) for folder in folders)
+
+
+def _starts_with(command: Command) -> bool:
+    """Whether a shell reads a file first that a variable names: ENV means something else to other programs."""
+    shell = next((word for word in (command.name, *command.arguments) if word and word.text in SHELLS), None)
+    assigned = [assigned.name for assigned in command.assignments]
+    return shell is not None and "ENV" in (*assigned, *(text.partition("=")[0] for text in command.texts))
 
 
 def _runs_code(variable: str, value: str | None) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from pi_intent.word_sets import word_set
 
@@ -30,7 +31,8 @@ _REDIS_CHANGES = word_set("FLUSHALL FLUSHDB DEL UNLINK SHUTDOWN CONFIG EVAL")
 def changes_data(program: str, texts: list[str]) -> bool:
     """Judge SQL by the first word of each of its statements."""
     if program == "redis-cli":
-        return any(text.upper() in _REDIS_CHANGES for text in texts)
+        words = [text.upper() for text in texts]
+        return bool(_REDIS_CHANGES & set(words)) and ("CONFIG", "GET") not in pairwise(words)
     if program in _OTHERS:
         return any(_METHODS.search(text) or _CHANGES.search(text) for text in texts)
     return program in SQL_CLIENTS and any(map(_changes, texts))

@@ -97,7 +97,7 @@ def _rewrites(name: str, rest: tuple[str, ...]) -> bool:
             return _short(rest, "d") or _short(rest, "f") or _long(rest, "--delete", "--force")
         case "checkout":
             made = _short(rest, "b") or "--orphan" in rest
-            overwrites = "--" in rest or any(map(_FILE.fullmatch, words)) or (len(words) > 1 and not made)
+            overwrites = "--" in rest[:-1] or any(map(_FILE.fullmatch, words)) or (len(words) > 1 and not made)
             return overwrites or _short(rest, "f") or _short(rest, "B") or _long(rest, "--force")
         case "read-tree":
             return _short(rest, "u") or "--reset" in rest

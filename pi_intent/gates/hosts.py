@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from pi_intent.gates.operands import operands
 from pi_intent.gates.script import Command, Unknown, Word
 from pi_intent.word_sets import word_set
 
 _LOCAL = re.compile(
-    r"(?:https?://)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?P<behind>(?::\d*)?(?:[/?].*)?)", re.S
+    r"(?:https?://)?(?:(?=:\d)|localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?P<behind>(?::\d*)?(?:[/?].*)?)", re.S
 )
-_HOST = re.compile(r"\S*://|localhost|127\.|\[?::1|[\w-]+(?:\.[\w-]+)+")
+_HOST = re.compile(r"\S*://|:\d|localhost|127\.|\[?::1|[\w-]+(?:\.[\w-]+)+")
 _VALUED = {
     "curl": word_set(
         "--output --output-dir --data --data-raw --data-binary --data-urlencode --json --form --header --request "
@@ -22,7 +23,7 @@ _VALUED = {
 }
 _LETTERS = {"curl": "oHXdFuAebcTmDCErwz", "wget": "OoPaTtU"}
 _LEADS_ELSEWHERE = {
-    "curl": re.compile(r"-[a-zA-Z]*[xK]|--(?:proxy|preproxy|socks|connect-to|resolve|config|url)"),
+    "curl": re.compile(r"-[a-zA-Z]*[xK]|--(?:proxy|preproxy|socks|connect-to|resolve|config)"),
     "wget": re.compile(r"-[a-zA-Z]*[ie]|--(?:input-file|execute|config)"),
 }
 """Options that name another host, or a file that may."""
@@ -35,9 +36,19 @@ def talks_to_itself(command: Command) -> bool:
         return False
     if program in _VALUED and any(_LEADS_ELSEWHERE[program].match(text) for text in command.texts):
         return False
-    named = operands(command.arguments, _LETTERS.get(program, ""), _VALUED.get(program, ()))
+    words = tuple(_urls(command.arguments) if program == "curl" else command.arguments)
+    named = operands(words, _LETTERS.get(program, ""), _VALUED.get(program, ()))
     hosts = [word for word in named if program in _VALUED or not word.start or _HOST.match(_seen(word))]
     return bool(hosts) and all(_is_local(word) for word in hosts)
+
+
+def _urls(words: tuple[Word, ...]) -> Iterator[Word]:
+    """The words with each `--url x` as the operand that it stands for."""
+    for word in words:
+        if word.start.startswith("--url="):
+            yield word.after(len("--url="))
+        elif word.text != "--url":
+            yield word
 
 
 def _seen(word: Word) -> str:

@@ -206,7 +206,8 @@ def inside(command: Command) -> Inside:
     if program in _RUNNERS and command.texts[:1] and command.texts[0] in ("run", "start", "test", "run-script", "t"):
         return Inside(hidden="recipe")
     if (program in ("cargo", "go", "dotnet") and command.texts[:1] == ("run",)) or program == "java":
-        return NOTHING if command.texts in _JAVA_TELLS else Inside(hidden="script")
+        tells = command.texts in _JAVA_TELLS or command.texts[1:] == ("--help",)
+        return NOTHING if tells else Inside(hidden="script")
     if program in ("awk", "gawk", "mawk") and any(
         re.search(r"system\s*\(|\|\s*\"|\|\s*getline", t) for t in command.texts
     ):
