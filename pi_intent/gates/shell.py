@@ -26,7 +26,14 @@ from pi_intent.gates.script import (
     Unknown,
     Word,
 )
-from pi_intent.gates.variables import assignment_counts, backticked, changes_variables, first_error, home_kept
+from pi_intent.gates.variables import (
+    assignment_counts,
+    backticked,
+    changes_variables,
+    first_error,
+    home_kept,
+    unescaped,
+)
 from pi_intent.gates.words import Cell, cells_of, decoded, words_of
 from pi_intent.gates.wrappers import FETCHERS, INPUT, SHELLS, Inside, inside
 
@@ -154,6 +161,8 @@ class _Reading:
             around = self.inner(around, place, own=kind in _SHELLS_OF_THEIR_OWN)
         if kind == "expansion":
             self.backticks(decoded(node.text or b""), around, depth)
+        if kind == "command_substitution" and (node.text or b"").startswith(b"`") and b"\\" in (node.text or b""):
+            return self.escaped(decoded(node.text or b""), around, depth)
         if kind in ("command", "declaration_command", "unset_command"):
             self.simple(node, around, list(redirects), depth, level)
         elif kind in ("variable_assignment", "variable_assignments"):
@@ -281,18 +290,22 @@ class _Reading:
         words = words_of(decoded(value.text or b"") if value else "", cells)
         return Assignment(name, words[0] if len(words) == 1 else Word("", (Unknown("variable", ""),)))
 
-    def substitutions(self, node: Node, around: Command, depth: int, level: int) -> None:
-        """Visit the commands within the words below a node."""
+    def substitutions(self, node: Node, around: Command, depth: int, level: int, *, own: bool = False) -> None:
+        """Visit the commands within the words below a node, or the node itself."""
         if level > _DEEPEST:
             return self.give_up("deep", decoded(node.text or b""))
         if node.type == "expansion":
             self.backticks(decoded(node.text or b""), around, depth)
-        for child in node.children:
+        for child in [node] if own and node.type in _SUBSTITUTIONS else node.children:
             if child.type in (*_SUBSTITUTIONS, "subshell"):
                 self.visit(child, around, depth, level + 1)
             elif child.child_count:
                 self.substitutions(child, around, depth, level + 1)
         return None
+
+    def escaped(self, text: str, around: Command, depth: int) -> None:
+        """Read what stands in backticks as its own shell does: a backslash there is taken away first."""
+        return self.read(unescaped(text[1:-1]), around, depth + 1)
 
     def backticks(self, text: str, around: Command, depth: int) -> None:
         """Read what stands in backticks in a text where the grammar does not see them."""
@@ -358,7 +371,7 @@ class _Reading:
         more: list[Redirect] = []
         arguments: list[Word] = []
         body: tuple[str, bool] | None = None
-        quoted = False
+        quoted = in_body = False
         for child in node.children:
             if child.type == "heredoc_start":
                 quoted = bool(set(decoded(child.text or b"")) & set("'\"\\"))
@@ -383,7 +396,10 @@ class _Reading:
                 "ansi_c_string",
                 "command_substitution",
             ):
-                arguments += self.words(child)
+                in_body = in_body or (child.text or b"").startswith(b"\n")  # so where the body begins with `\\\\`
+                if not (quoted and in_body):
+                    self.substitutions(child, around, depth, level + 1, own=True)
+                arguments += [] if in_body else self.words(child)
         return more, arguments, body
 
     def behind(self, node: Node, around: Command, depth: int, level: int, first: int) -> None:
