@@ -396,7 +396,7 @@ class _Reading:
                 "ansi_c_string",
                 "command_substitution",
             ):
-                in_body = in_body or (child.text or b"").startswith(b"\n")  # so where the body begins with `\\\\`
+                in_body = in_body or (child.text or b"").startswith(b"\n")  # so where the body begins with `\\`
                 if not (quoted and in_body):
                     self.substitutions(child, around, depth, level + 1, own=True)
                 arguments += [] if in_body else self.words(child)

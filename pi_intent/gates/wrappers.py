@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from pi_intent.gates import own_commands
@@ -65,6 +65,7 @@ _RUN_BY_OPTION = {
     "man": re.compile(r"-[a-zA-Z]*P|--pager"),
     "rg": re.compile(r"--pre(?:=|$)|--hostname-bin"),
     "cmake": re.compile(r"-P"),
+    "expect": re.compile(r"(?!-v$|--version$)"),
     "perf": re.compile(r"(?:stat|record|trace|top|mem|lock|sched|c2c|ftrace|kvm)$"),
 }
 _CMAKE_TOOLS = {
@@ -81,7 +82,7 @@ _SCRIPT_FILE = re.compile(r".*\.(?:sh|bash|zsh|py|pl|rb|js|mjs|ts|php|lua|ps1)")
 
 _VALUED: dict[str, str] = {
     # Single-letter options of each wrapper that take a value, then (behind a blank) the long ones.
-    "env": "uCS --unset --chdir --split-string",
+    "env": "uCSaP --unset --chdir --split-string --argv0",
     "sudo": "ugphCDrtTRUa --user --group --prompt --host --chdir --chroot",
     "doas": "uC",
     "command": "",
@@ -99,7 +100,7 @@ _VALUED: dict[str, str] = {
     "caffeinate": "tw",
     "chroot": "",
     "taskset": "",
-    "xargs": "IndLPsaEe --max-args --max-procs --replace --delimiter --arg-file --max-lines --max-chars",
+    "xargs": "IJRSndLPsaE --max-args --max-procs --delimiter --arg-file --max-chars --process-slot-var",
     "parallel": "jaNnSI --jobs --arg-file --sshlogin --colsep --delay --retries --timeout --joblog --results",
     "strace": "eopsuE",
     "watch": "n --interval",
@@ -115,39 +116,67 @@ _VALUED: dict[str, str] = {
     "busybox": "",
     "toybox": "",
     "proxychains": "f",
+    "proxychains4": "f",
     "rlwrap": "",
     "ltrace": "eopsu",
     "script": "c",
     "entr": "",
-    "dotenv": "f",
+    "dotenv": "fe --file",
     "direnv": "",
 }
 _POSITIONALS = {"timeout": 1, "gtimeout": 1, "chroot": 1, "taskset": 1, "flock": 1, "direnv": 2}
+_READ_OVER = (("env", "-"), ("dotenv", "run"))
+"""Words of a wrapper's own, before what it runs."""
 _BEFORE = {
-    "uv": "run",
-    "poetry": "run",
-    "pipenv": "run",
-    "pdm": "run",
-    "hatch": "run",
-    "rye": "run",
-    "bundle": "exec",
-    "npm": "exec",
-    "pnpm": "exec",
-    "conda": "run",
-    "mise": "exec",
-    "asdf": "exec",
+    # Programs that run what stands behind one of these words of theirs.
+    **dict.fromkeys(word_set("uv poetry pipenv pdm hatch rye conda mamba micromamba pipx"), ("run",)),
+    **dict.fromkeys(word_set("doppler op infisical teller"), ("run",)),
+    **dict.fromkeys(word_set("bundle asdf aws-vault chamber"), ("exec",)),
+    "npm": ("exec", "x"),
+    "pnpm": ("exec", "dlx"),
+    "yarn": ("exec", "dlx"),
+    "bun": ("x",),
+    "mise": ("exec", "x"),
 }
-_UV_VALUED = {
-    "--with",
-    "--extra",
-    "--group",
-    "--python",
-    "-p",
-    "--directory",
-    "--project",
-    "--package",
-    "--from",
-    "-n",
+_NAMED_FIRST = word_set("aws-vault chamber")
+"""Those that take a name before what they run."""
+_RUN_VALUED = {
+    "uv": word_set(
+        "--with --with-editable --with-requirements --extra --no-extra --group --no-group --only-group --python -p "
+        "--directory --project --package --from -n --env-file --index --default-index --index-url --extra-index-url "
+        "--find-links --cache-dir --config-file --color --upgrade-package -P --refresh-package --link-mode -w "
+        "--resolution --prerelease --exclude-newer --index-strategy --python-preference --python-platform"
+    ),
+    "conda": word_set("-n --name -p --prefix --cwd"),
+    "npx": word_set("-p --package -w --workspace --cache --userconfig --prefix --registry"),
+    "doppler": word_set("-p --project -c --config -t --token --command --name-transformer --mount"),
+    "pnpm": word_set("--filter -F -C --dir --package --workspace-concurrency"),
+}
+_RUN_VALUED |= {
+    "uvx": _RUN_VALUED["uv"] - {"-n"},
+    "npm": _RUN_VALUED["npx"],
+    **dict.fromkeys(("mamba", "micromamba"), _RUN_VALUED["conda"]),
+}
+_RUN_TEXT = {
+    **dict.fromkeys(("npm", "npx"), re.compile(r"(?:-c|--call)(?:=|$)")),
+    "mise": re.compile(r"(?:-c|--command)(?:=|$)"),
+    "doppler": re.compile(r"--command(?:=|$)"),
+    "pnpm": re.compile(r"(?:-c|--shell-mode)$"),
+}
+"""Options whose value is run as the text of a shell."""
+_FLAGS = {
+    # Letters and long options that take no value, of wrappers: of others nobody knows whether a word belongs to them.
+    "env": "i0v --ignore-environment --null --debug --list-signal-handling",
+    "nice": "",
+    "ionice": "t --ignore",
+    "timeout": "fvp --preserve-status --foreground --verbose",
+    "time": "pvaql --portability --verbose --append --quiet",
+    "stdbuf": "",
+    "setsid": "cfw --ctty --fork --wait",
+    "flock": "sxunoFe --shared --exclusive --unlock --nonblock --nb --close --no-fork --verbose",
+    "xargs": "0rtxpoeil --null --no-run-if-empty --verbose --interactive --exit --open-tty --show-limits --max-lines "
+    "--replace --eof",
+    "exec": "cl",
 }
 
 
@@ -174,6 +203,7 @@ def inside(command: Command) -> Inside:
     if program in SHELLS:
         return _shell(command, words)
     if program == "eval":
+        words = _skip(words, "")
         return _text(words, "nested") if words else NOTHING
     if program in (".", "source"):
         return Inside(hidden=_fetched(words) or "script") if words else NOTHING
@@ -181,19 +211,20 @@ def inside(command: Command) -> Inside:
         return _su(words)
     if program in ("ssh", "mosh"):
         return _ssh(words)
-    if program == "find" or program == "fd":
+    if program in ("find", "fd", "fdfind"):
         return Inside(commands=tuple(_find(command, words)))
     if program == "trap" and len(words) > 1:
+        words = words[words[0].text == "--" :]
         return _text(words[:1], "nested") if words[0].text not in ("-", "", "-p", "-l") else NOTHING
     if program in ("docker", "podman", "kubectl") and command.texts[:1] in (("exec",), ("run",)):
         return _container(command, words)
     if program in ("watch", "script") and any(text in ("-c",) for text in command.texts):
         at = command.texts.index("-c")
         return _text(words[at + 1 : at + 2], "nested")
-    if program in _BEFORE and _BEFORE[program] in command.texts[:1]:
-        return Inside(commands=_running(command, _skip(words[1:], "", _UV_VALUED), program))
-    if program in ("npx", "uvx", "pipx", "bunx"):
-        return Inside(commands=_running(command, _skip(words, "pc", _UV_VALUED | {"--package"}), program))
+    if program in _BEFORE and (rest := _behind_verb(words, _BEFORE[program])) is not None:
+        return _run_by(command, program, rest)
+    if program in ("npx", "uvx", "bunx"):
+        return _run_by(command, program, words)
     if program in _VALUED:
         return _wrapper(command, program, words)
     if program == "git":
@@ -292,20 +323,16 @@ def _wrapper(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
     if program == "command" and texts[:1] and texts[0] in ("-v", "-V", "-pv"):
         return NOTHING
     if program == "env":
-        for at, text in enumerate(texts):
-            split = text in ("-S", "--split-string")
-            if split or text.startswith(("-S", "--split-string=")):
-                joined = words[at + 1 :] if split else words[at:]
-                inner = _text(joined, "nested")
-                if not split and inner.texts:
-                    rest = re.sub(r"^(?:-S|--split-string=)", "", inner.texts[0][0])
-                    return Inside(texts=((rest, "nested"),))
-                return inner
-            if not text.startswith("-") and "=" not in text:
-                break
+        for at, text in enumerate(texts[: len(words) - len(_skip(words, letters, long))]):
+            if found := re.match(r"-[0iv]*S|--split-string(?:=|$)", text):
+                rest = words[at].after(found.end())
+                return _text((*([rest] if rest.parts != ("",) else []), *words[at + 1 :]), "nested")
     if program == "sudo" and set(texts[:1]) & {"-i", "-s", "-v", "-k", "-l", "-K"} and len(texts) == 1:
         return NOTHING
     options, words = words, _skip(words, letters, long)
+    unsure = _unsure(program, options[: len(options) - len(words)], letters, long)
+    if words and (program, words[0].text) in _READ_OVER:
+        words = _skip(words[1:], letters, long)
     if program in ("env", "sudo", "doas", "command", "coproc"):
         while words and re.match(r"\w+=", words[0].start):
             words = words[1:]
@@ -331,13 +358,58 @@ def _wrapper(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
         words = put if put != words else (*words, Word("…", (Unknown("input", "…"),)))
     if program in ("watch", "entr") and len(words) == 1:
         return _text(words, "nested")
-    return Inside(commands=_running(command, words, program))
+    return Inside(commands=_running(command, words, program), hidden="code" if unsure else None)
+
+
+def _unsure(program: str, options: tuple[Word, ...], letters: str, long: Iterable[str]) -> bool:
+    """Whether one of these options is not known, so that the word behind it may be its value."""
+    if program not in _FLAGS:
+        return False
+    flags, *names = (_FLAGS[program] or " ").split(" ")
+    for word in options:
+        name, equals, _ = word.start.partition("=")
+        if name.startswith("--") and name != "--" and not equals and name not in (*names, *long):
+            return True
+        if re.match(r"-[a-zA-Z]", name) and name[1] not in flags + letters:
+            return True
+    return False
+
+
+def _behind_verb(words: tuple[Word, ...], verbs: tuple[str, ...]) -> tuple[Word, ...] | None:
+    """The words behind one of these, before which there are only options and what may be their values."""
+    option = True
+    for at, word in enumerate(words):
+        if word.text in verbs:
+            return words[at + 1 :]
+        if not option and not word.start.startswith("-"):
+            return None
+        option = word.start.startswith("-") and "=" not in word.start
+        if at == 0 and not option:
+            return None
+    return None
+
+
+def _run_by(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
+    """What a runner is told to run: behind its options and `--`, or as a text."""
+    while program == "mise" and words and "@" in words[0].start:
+        words = words[1:]
+    rest = _skip(words, "", _RUN_VALUED.get(program, ()))
+    ends = next((at for at, word in enumerate(words) if word.text == "--"), None)
+    for at, word in enumerate(words[: len(words) - len(rest)]):
+        if program in _RUN_TEXT and (found := _RUN_TEXT[program].match(word.start)):
+            value = word.after(found.end())
+            return _text((value,) if value.parts != ("",) else words[at + 1 : at + 2], "nested")
+    if ends is not None and program in _NAMED_FIRST:
+        rest = words[ends + 1 :]
+    elif program in _NAMED_FIRST:
+        rest = rest[1:]
+    return Inside(commands=_running(command, rest, program))
 
 
 def _mark(options: tuple[Word, ...]) -> str:
     """What xargs puts its input in place of; nothing where that comes last."""
     for at, word in enumerate(options):
-        if found := re.fullmatch(r"-[0rtxop]*I(.*)|--replace=(.+)|(-i|--replace)", word.start):
+        if found := re.fullmatch(r"-[0rtxop]*[IJ](.*)|--replace=(.+)|(-i|--replace)", word.start):
             following = options[at + 1].start if at + 1 < len(options) else ""
             return found[1] or found[2] or ("{}" if found[3] else following)
     return ""
@@ -354,6 +426,8 @@ def _put_in(word: Word, mark: str) -> Word:
 
 def _shell(command: Command, words: tuple[Word, ...]) -> Inside:
     at = 0
+    if any(re.match("--(?:rcfile|init-file)(?:=|$)", word.start) for word in words):
+        return replace(_shell(command, tuple(_without_start_file(words))), hidden="script")
     while at < len(words):
         text = words[at].start
         if text.startswith("--command="):
@@ -361,7 +435,7 @@ def _shell(command: Command, words: tuple[Word, ...]) -> Inside:
         if text == "--command" or (text.startswith(("-", "+")) and not text.startswith("--") and "c" in text[1:]):
             rest = _skip(words[at + 1 :], "oO")
             return _text(rest[:1], "nested") if rest else NOTHING
-        if text in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
+        if text in ("-o", "+o", "-O", "+O"):
             at += 2
         elif text == "-s" or text == "-":
             return NOTHING
@@ -375,6 +449,16 @@ def _shell(command: Command, words: tuple[Word, ...]) -> Inside:
             break
     rest = words[at:]
     return Inside(hidden=_fetched(rest) or "script") if rest else NOTHING
+
+
+def _without_start_file(words: tuple[Word, ...]) -> Iterator[Word]:
+    """The words without the options that name the file that a shell begins with."""
+    left = iter(words)
+    for word in left:
+        if word.start in ("--rcfile", "--init-file"):
+            next(left, None)
+        elif not word.start.startswith(("--rcfile=", "--init-file=")):
+            yield word
 
 
 def _su(words: tuple[Word, ...]) -> Inside:
@@ -392,13 +476,22 @@ def _ssh(words: tuple[Word, ...]) -> Inside:
 def _find(command: Command, words: tuple[Word, ...]) -> Iterable[Command]:
     starts = ("-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch")
     at = 0
+    if command.program != "find":
+        words = tuple(_parted(words, ("--exec", "--exec-batch")))
     while at < len(words):
-        if words[at].text in starts and (command.program == "fd" or not words[at].start.lower().startswith("-x")):
+        if words[at].text in starts and (command.program != "find" or not words[at].start.lower().startswith("-x")):
             end = next((n for n in range(at + 1, len(words)) if words[n].text in (";", "+")), len(words))
             inner = tuple(_put_in(word, "{}") for word in words[at + 1 : end])
             yield from _running(command, inner, command.program or "find")
             at = end
         at += 1
+
+
+def _parted(words: tuple[Word, ...], names: tuple[str, ...]) -> Iterator[Word]:
+    """The words, with each `--name=value` of these as two."""
+    for word in words:
+        name, equals, _ = word.start.partition("=")
+        yield from (Word(name, (name,)), word.after(len(name) + 1)) if equals and name in names else (word,)
 
 
 def _container(command: Command, words: tuple[Word, ...]) -> Inside:
