@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pi_intent.gates.git_dangers import git_dangers
 from pi_intent.gates.inputs import says_nothing
 from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
-from pi_intent.gates.own_commands import VARIABLES, is_harmless
+from pi_intent.gates.loaded import loads_code
 from pi_intent.gates.paths import paths_of, word_outside
 from pi_intent.gates.programs import program_dangers
 from pi_intent.gates.script import Command, Script, Word
-from pi_intent.gates.wrappers import SHELLS, TELLS_ITSELF
+from pi_intent.gates.wrappers import TELLS_ITSELF
 from pi_intent.gates.written import written_words
 from pi_intent.word_sets import word_set
 
@@ -36,14 +36,10 @@ _RUN_OTHERS = word_set(
 )
 """Programs that run what they are given, in forms that are not taken apart here."""
 
-_LOADED = word_set("LD_PRELOAD BASH_ENV PROMPT_COMMAND PYTHONSTARTUP PERL5OPT RUBYOPT GIT_CONFIG_COUNT")
-"""Variables that have other programs load code, whatever their value."""
-
 _LOADER = re.compile(r"ld-(?:linux|musl)[\w.-]*")
 _LISTS: tuple[tuple[str, ...], ...] = ((), ("ls",), ("-ls",), ("-list",), ("list-sessions",), *TELLS_ITSELF)
 """Arguments with which the others list what runs, or tell what they are."""
 
-_USUAL_BIN = re.compile(r"(?:.*/)?(?:node_modules/\.bin|\.?venv/bin|vendor/bin)/?")
 _GIT_KEEPS = re.compile(r"(?:.*/)?\.git(?:/(?:refs|objects|logs|HEAD|ORIG_HEAD|packed-refs|index)(?:/.*)?)?")
 _GIT_RUNS = re.compile(r"(?:.*/)?\.git/(?:hooks|config|modules)(?:[./].*)?")
 
@@ -71,6 +67,8 @@ def dangers_of(
         remote = "remote" in command.place
         for kind in _kinds(command):
             found[Danger(kind, command.source)] = None
+        if loads_code(command, (cwd, *filter(None, (project,)), *also)):
+            found[Danger("opaque", command.source)] = None
         if not remote:
             for word in dict.fromkeys(written_words(command)):
                 if word_outside(word, here, cwd, project, also):
@@ -130,8 +128,6 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
             yield "opaque"
         case None:
             pass
-    if any(_finds_elsewhere(assigned.name, assigned.value.start) for assigned in command.assignments):
-        yield "opaque"
     if command.name is None:
         if _empties(command):
             yield "deletes"
@@ -144,19 +140,6 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
         yield "opaque"
     if says_nothing(command) and _empties(command):
         yield "deletes"
-    if (
-        any(_runs_code(assigned.name, assigned.value.text) for assigned in command.assignments)
-        or (
-            command.program in ("env", "sudo", "doas", "export")
-            and any(
-                _runs_code(*word.start.split("=", 1)) or _finds_elsewhere(*word.start.split("=", 1))
-                for word in command.arguments
-                if "=" in word.start
-            )
-        )
-        or _starts_with(command)
-    ):
-        yield "opaque"
 
 
 def _patterned(command: Command) -> tuple[str, ...]:
@@ -165,23 +148,6 @@ def _patterned(command: Command) -> tuple[str, ...]:
         word.shown if all(isinstance(part, str) or part.gap == "glob" for part in word.parts) else word.start
         for word in command.arguments
     )
-
-
-def _finds_elsewhere(variable: str, value: str) -> bool:
-    """Whether programs are looked for in a folder of the project that is not where they are usually put."""
-    folders = [folder for folder in value.split(":") if folder] if variable == "PATH" else []
-    return any(not folder.startswith("/") and not _USUAL_BIN.fullmatch(folder) for folder in folders)
-
-
-def _starts_with(command: Command) -> bool:
-    """Whether a shell reads a file first that a variable names: ENV means something else to other programs."""
-    shell = next((word for word in (command.name, *command.arguments) if word and word.text in SHELLS), None)
-    assigned = [assigned.name for assigned in command.assignments]
-    return shell is not None and "ENV" in (*assigned, *(text.partition("=")[0] for text in command.texts))
-
-
-def _runs_code(variable: str, value: str | None) -> bool:
-    return variable in _LOADED or (variable in VARIABLES and (value is None or not is_harmless(value)))
 
 
 def _empties(command: Command) -> bool:
