@@ -14,6 +14,7 @@ from pi_intent.gates.loaded import loads_code
 from pi_intent.gates.paths import paths_of, word_outside
 from pi_intent.gates.programs import program_dangers
 from pi_intent.gates.script import Command, Script, Word
+from pi_intent.gates.secret_reads import reads_secrets
 from pi_intent.gates.wrappers import TELLS_ITSELF
 from pi_intent.gates.written import written_words
 from pi_intent.word_sets import word_set
@@ -131,6 +132,8 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
     if command.name is None:
         if _empties(command):
             yield "deletes"
+        if reads_secrets(command):
+            yield "secrets"
         return
     named: Iterable[str] = git_dangers(_patterned(command)) if command.program == "git" else program_dangers(command)
     for kind in named:
