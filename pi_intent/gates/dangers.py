@@ -13,7 +13,7 @@ from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
 from pi_intent.gates.loaded import loads_code
 from pi_intent.gates.paths import paths_of, word_outside
 from pi_intent.gates.programs import program_dangers
-from pi_intent.gates.script import Command, Script, Word
+from pi_intent.gates.script import Command, Script, Unknown, Word
 from pi_intent.gates.secret_reads import reads_secrets
 from pi_intent.gates.wrappers import TELLS_ITSELF
 from pi_intent.gates.written import written_words
@@ -129,6 +129,8 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
             yield "opaque"
         case None:
             pass
+    if any(isinstance(part, Unknown) and "@P}" in part.source for part in _parts(command)):
+        yield "opaque"
     if command.name is None:
         if _empties(command):
             yield "deletes"
@@ -143,6 +145,13 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
         yield "opaque"
     if says_nothing(command) and _empties(command):
         yield "deletes"
+
+
+def _parts(command: Command) -> Iterator[str | Unknown]:
+    """The parts of all of a command's words, of which `${x@P}` runs what is in the variable."""
+    words = (command.name, *command.arguments, *(assigned.value for assigned in command.assignments))
+    for word in (*words, *(redirect.target for redirect in command.redirects)):
+        yield from word.parts if word else ()
 
 
 def _patterned(command: Command) -> tuple[str, ...]:

@@ -70,7 +70,7 @@ def _short(rest: tuple[str, ...], letter: str) -> bool:
 
 def _long(rest: tuple[str, ...], *names: str) -> bool:
     """Git takes any beginning of a long option that only one has."""
-    given = [text.partition("=")[0] for text in rest if text.startswith("--") and len(text) > 4]
+    given = [text.partition("=")[0] for text in rest if text.startswith("--") and len(text) > 3]
     return any(name.startswith(text) for text in given for name in names)
 
 
@@ -99,6 +99,7 @@ def _rewrites(name: str, rest: tuple[str, ...]) -> bool:
         case "checkout":
             made = _short(rest, "b") or "--orphan" in rest
             overwrites = "--" in rest[:-1] or any(map(_FILE.fullmatch, words)) or (len(words) > 1 and not made)
+            overwrites = overwrites or _long(rest, "--ours", "--theirs")
             return overwrites or _short(rest, "f") or _short(rest, "B") or _long(rest, "--force")
         case "read-tree":
             return _short(rest, "u") or "--reset" in rest

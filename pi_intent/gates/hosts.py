@@ -13,6 +13,7 @@ _LOCAL = re.compile(
     r"(?:https?://)?(?:(?=:\d)|localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?P<behind>(?::\d*)?(?:[/?].*)?)", re.S
 )
 _HOST = re.compile(r"\S*://|:\d|localhost|127\.|\[?::1|[\w-]+(?:\.[\w-]+)+")
+_PROXY = re.compile("(?i)(?:https?|all|ftp)_proxy")
 _VALUED = {
     "curl": word_set(
         "--output --output-dir --data --data-raw --data-binary --data-urlencode --json --form --header --request "
@@ -32,7 +33,9 @@ _LEADS_ELSEWHERE = {
 def talks_to_itself(command: Command) -> bool:
     """Whether every host that is named is this machine."""
     program = command.program or ""
-    if program not in ("curl", "wget", "http", "xh", "nc", "ncat"):
+    if program not in ("curl", "wget", "http", "xh", "nc", "ncat", "ping"):
+        return False
+    if any(_PROXY.fullmatch(assigned.name) for assigned in command.assignments):
         return False
     if program in _VALUED and any(_LEADS_ELSEWHERE[program].match(text) for text in command.texts):
         return False

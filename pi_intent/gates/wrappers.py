@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from pi_intent.gates import own_commands
+from pi_intent.gates.databases import runs_file
 from pi_intent.gates.git_dangers import GIT_VALUED
 from pi_intent.gates.script import Command, Hidden, Place, Unknown, Word
 from pi_intent.word_sets import word_set
@@ -15,6 +16,9 @@ from pi_intent.word_sets import word_set
 SHELLS = word_set("sh bash zsh dash ksh ash fish mksh busybox-sh")
 LANGUAGES = re.compile(r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|Rscript|osascript|tclsh)[\d.]*")
 _CODE_FLAGS = re.compile(r"-[A-Za-z]*[ceEr]|--eval|--print|-p|-pe|-ne|-pi|-lane|eval")
+_EVALUATES = word_set("let printf read unset test [ declare typeset local export readonly mapfile readarray getopts")
+"""Commands of a shell that evaluate the index of a variable that they are given."""
+_INDEX = re.compile(r"\w\[[^\]]*(?:\$\(|`)")
 _RECIPES: dict[str, str] = {
     # Each with the options that have it run nothing.
     "make": "-n --dry-run --just-print --recon -v",
@@ -65,6 +69,8 @@ _RUN_BY_OPTION = {
     "man": re.compile(r"-[a-zA-Z]*P|--pager"),
     "rg": re.compile(r"--pre(?:=|$)|--hostname-bin"),
     "cmake": re.compile(r"-P"),
+    **dict.fromkeys(("nc", "ncat", "netcat"), re.compile(r"-[a-zA-Z]*[ec]|--(?:sh-|lua-)?exec")),
+    "socat": re.compile(r"(?i)(?:exec|system|shell):"),
     "expect": re.compile(r"(?!-v$|--version$)"),
     "perf": re.compile(r"(?:stat|record|trace|top|mem|lock|sched|c2c|ftrace|kvm)$"),
 }
@@ -247,6 +253,11 @@ def inside(command: Command) -> Inside:
         tool = tuple(Word(word.source, (_CMAKE_TOOLS.get(word.start, word.start),)) for word in words[1:2])
         return Inside(commands=_running(command, (*tool, *words[2:]), program))
     if program in _RUN_BY_OPTION and any(_RUN_BY_OPTION[program].match(t) for t in command.texts):
+        return Inside(hidden="code")
+    if runs_file(command):
+        return Inside(hidden="script")
+    names = "-v" in command.texts or program not in ("printf", "test", "[")
+    if program in _EVALUATES and names and any(_INDEX.search(word.text or "") for word in words):
         return Inside(hidden="code")
     if program in own_commands.PROGRAMS and own_commands.runs_code(program, command.texts):
         return Inside(hidden="code")
