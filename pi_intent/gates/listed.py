@@ -27,7 +27,7 @@ _FILTERS = {
 """Programs that pass on lines of their input, each with how many operands it has then at most."""
 _VALUED = {"fd": "etEdjScm", "fdfind": "etEdjScm", "rg": "efgtTmABCjd", "grep": "efmABCd", "ls": "ITw"}
 _FILTER_VALUED = "nckteAmB"
-_NAMES_ONLY = re.compile(r"-[a-zA-Z]*[lL]|--files(?:-with(?:out)?-match(?:es)?)?|--name-only")
+_NAMES_ONLY = re.compile(r"-[a-zA-Z]*[lL][a-zA-Z]*|--files(?:-with(?:out)?-match(?:es)?)?|--name-only")
 _GIT_LISTS = word_set("ls-files grep diff show log status")
 _PRINTS_OTHERWISE = word_set(
     "-printf -exec -execdir --search-path --base-directory --format -x -X --exec --exec-batch"
@@ -47,14 +47,17 @@ def listed_by(givers: Iterable[Command]) -> tuple[str, ...]:
 
 def handed(command: Command, paths: tuple[str, ...]) -> Command:
     """A command of which it is known what paths it is handed."""
-    if command.program == "xargs" or not any(_open(part) for word in command.arguments for part in word.parts):
-        return command
-    return replace(command, arguments=tuple(_with(word, paths) for word in command.arguments))
+    return replace(
+        command,
+        arguments=tuple(_with(word, paths) for word in command.arguments),
+        redirects=tuple(replace(given, target=_with(given.target, paths)) for given in command.redirects),
+    )
 
 
 def takes_a_file(command: Command) -> bool:
-    """Whether xargs reads a file in place of its input."""
-    return bool(command.redirects) or any(re.match("-[0rtx]*a|--arg-file", text) for text in command.texts)
+    """Whether xargs reads something else in place of its input."""
+    given = any(redirect.operator.startswith("<") for redirect in command.redirects)
+    return given or any(re.match("-[0rtx]*a|--arg-file|:::", text) for text in command.texts)
 
 
 def _open(part: str | Unknown) -> bool:

@@ -258,7 +258,7 @@ class _Reading:
 
     def listed(self, source: int, first: int) -> None:
         """A stage that hands on what the ones before it list: where those files are."""
-        takers = [command for command in self.commands[first:] if command.program == "xargs"]
+        takers = [command for command in self.commands[first:] if command.program in ("xargs", "parallel")]
         if source < first and takers and not any(map(takes_a_file, takers)):
             paths = listed_by(self.commands[source:first])
             self.commands[first:] = [handed(command, paths) for command in self.commands[first:]]

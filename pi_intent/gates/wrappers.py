@@ -10,6 +10,7 @@ from itertools import chain
 from pi_intent.gates import own_commands
 from pi_intent.gates.databases import runs_file
 from pi_intent.gates.git_dangers import GIT_VALUED
+from pi_intent.gates.paths import MOST_PATHS, path_of
 from pi_intent.gates.script import Command, Hidden, Place, Unknown, Word
 from pi_intent.word_sets import word_set
 
@@ -355,18 +356,20 @@ def _wrapper(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
     if program == "flock" and words[0].text in ("-c", "--command"):
         return _text(words[1:2], "nested")
     if program in ("xargs", "parallel"):
+        values: tuple[str, ...] = ()
         if program == "parallel":
             cut = next((at for at, word in enumerate(words) if word.start.startswith(":::")), len(words))
+            values = _given(words[cut:])
             words = words[:cut]
             if not words:
                 return Inside(hidden="input")
         mark = "{}" if program == "parallel" else _mark(options[: len(options) - len(words)])
-        put = tuple(_put_in(word, mark) for word in words) if mark else words
+        put = tuple(_put_in(word, mark, values) for word in words) if mark else words
         if program == "parallel" and len(words) == 1 and " " in words[0].start:
             return _text(put, "nested")
         if len(words) == 1 and words[0].text in SHELLS:
             return Inside(hidden="input")
-        words = put if put != words else (*words, Word("…", (Unknown("input", "…"),)))
+        words = put if put != words else (*words, Word("…", (Unknown("input", "…", values),)))
     if program in ("watch", "entr") and len(words) == 1:
         return _text(words, "nested")
     return Inside(commands=_running(command, words, program), hidden="code" if unsure else None)
@@ -426,12 +429,21 @@ def _mark(options: tuple[Word, ...]) -> str:
     return ""
 
 
-def _put_in(word: Word, mark: str) -> Word:
+def _given(words: tuple[Word, ...]) -> tuple[str, ...]:
+    """What parallel hands in from its own words, where it is known."""
+    paths = [path_of(word) for word in words[1:]] if words and words[0].text == ":::" else []
+    known = tuple(path for path in paths if path is not None)
+    return known if len(known) == len(paths) <= MOST_PATHS else ()
+
+
+def _put_in(word: Word, mark: str, values: tuple[str, ...] = ()) -> Word:
     """A word with what stands on the input in place of a mark."""
     if not any(isinstance(part, str) and mark in part for part in word.parts):
         return word
     pieces = [re.split(f"({re.escape(mark)})", part) if isinstance(part, str) else [part] for part in word.parts]
-    parts = [Unknown("input", mark) if part == mark else part for part in chain.from_iterable(pieces) if part != ""]
+    parts = [
+        Unknown("input", mark, values) if part == mark else part for part in chain.from_iterable(pieces) if part != ""
+    ]
     return Word(word.source, tuple(parts))
 
 
