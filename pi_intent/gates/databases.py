@@ -15,6 +15,8 @@ _OTHERS = word_set("mongosh mongo sqlcmd")
 _VERBS = "drop|delete|truncate|alter|update|insert|grant|revoke|create|replace|merge|rename"
 _CHANGES = re.compile(rf"\b(?:{_VERBS})\b", re.I)
 _ON_OPTION = re.compile(rf"-[a-zA-Z]*(?:{_VERBS})\b", re.I)
+_GIVEN = re.compile(r"-[NBsAtqXr]*[ce]|--(?:command|execute|version|help|list)|-V$|-l$")
+"""Options with which a client reads no statements from its input."""
 _FIRST = re.compile(
     rf"[\s(]*(?:{_VERBS}|copy|do|call|execute|vacuum|reindex|refresh|reassign|load|import|rm|cp|mk)\b", re.I
 )
@@ -35,6 +37,13 @@ def runs_file(command: Command) -> bool:
     named = any(re.match(r"(?:-\w*f|--file=?)", text) for text in command.texts) and command.program == "psql"
     given = any(word.operator == "<" and word.target.text != "/dev/null" for word in command.redirects)
     return command.program in SQL_CLIENTS and (named or given)
+
+
+def reads_statements(command: Command) -> bool:
+    """Whether a client takes its statements from its input: none is among its arguments."""
+    return command.program in SQL_CLIENTS and not any(
+        " " in text or text.startswith(".") or _GIVEN.match(text) for text in command.texts
+    )
 
 
 def changes_data(program: str, texts: list[str]) -> bool:

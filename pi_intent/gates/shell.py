@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pi_intent.gates.databases import reads_statements
 from pi_intent.gates.inputs import reads_code, said_by, says_nothing
 from pi_intent.gates.listed import handed, listed_by, takes_a_file
 from pi_intent.gates.paths import MOST_PATHS, path_of
@@ -246,6 +247,7 @@ class _Reading:
             nothing = Redirect("<", Word("/dev/null", ("/dev/null",)))
             self.commands[first:] = [replace(c, redirects=(*c.redirects, nothing)) for c in self.commands[first:]]
         self.listed(source, first)
+        self.asked(source, first)
         readers = [at for at in range(first, len(self.commands)) if reads_code(self.commands[at])]
         for at in readers:
             givers = self.commands[source:first]
@@ -255,6 +257,17 @@ class _Reading:
                 self.read(said, self.inner(around, "nested", own=True), depth + 1)
             else:
                 self.commands[at] = replace(self.commands[at], hidden="input")
+
+    def asked(self, source: int, first: int) -> None:
+        """A client of a database that is given its statements on its input: as a text, or as nobody knows what."""
+        said = self.said(source) if first - source == 1 else None
+        for at in range(first, len(self.commands)):
+            client = self.commands[at]
+            if reads_statements(client) and said is not None:
+                given = Redirect("<<<", Word(said, (said,)))
+                self.commands[at] = replace(client, redirects=(*client.redirects, given))
+            elif reads_statements(client) and source < first:
+                self.commands[at] = replace(client, hidden="input")
 
     def listed(self, source: int, first: int) -> None:
         """A stage that hands on what the ones before it list: where those files are."""
