@@ -11,7 +11,7 @@ from pi_intent.gates import own_commands
 from pi_intent.gates.databases import runs_file
 from pi_intent.gates.git_dangers import GIT_VALUED
 from pi_intent.gates.paths import MOST_PATHS, path_of
-from pi_intent.gates.script import Command, Hidden, Place, Unknown, Word
+from pi_intent.gates.script import Assignment, Command, Hidden, Place, Unknown, Word
 from pi_intent.word_sets import word_set
 
 SHELLS = word_set("sh bash zsh dash ksh ash fish mksh busybox-sh")
@@ -346,7 +346,10 @@ def _wrapper(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
     if words and (program, words[0].text) in _READ_OVER:
         words = _skip(words[1:], letters, long)
     if program in ("env", "sudo", "doas", "command", "coproc"):
-        while words and re.match(r"\w+=", words[0].start):
+        while words and (name := re.match(r"(\w+)=", words[0].start)):
+            command = replace(
+                command, assignments=(*command.assignments, Assignment(name[1], words[0].after(name.end())))
+            )
             words = words[1:]
     words = words[_POSITIONALS.get(program, 0) :]
     if program == "coproc" and len(words) > 1 and words[1].text == "{":
@@ -372,7 +375,8 @@ def _wrapper(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
         words = put if put != words else (*words, Word("…", (Unknown("input", "…", values),)))
     if program in ("watch", "entr") and len(words) == 1:
         return _text(words, "nested")
-    return Inside(commands=_running(command, words, program), hidden="code" if unsure else None)
+    run = tuple(replace(inner, assignments=command.assignments) for inner in _running(command, words, program))
+    return Inside(commands=run, hidden="code" if unsure else None)
 
 
 def _unsure(program: str, options: tuple[Word, ...], letters: str, long: Iterable[str]) -> bool:
@@ -417,7 +421,8 @@ def _run_by(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
         rest = words[ends + 1 :]
     elif program in _NAMED_FIRST:
         rest = rest[1:]
-    return Inside(commands=_running(command, rest, program))
+    script = program == "uv" and rest[:1] and _SCRIPT_FILE.fullmatch(rest[0].start)
+    return Inside(commands=_running(command, rest, program), hidden="script" if script else None)
 
 
 def _mark(options: tuple[Word, ...]) -> str:
