@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pi_intent.gates.git_dangers import git_dangers
 from pi_intent.gates.inputs import says_nothing
 from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
-from pi_intent.gates.own_commands import VARIABLES, is_harmless
+from pi_intent.gates.loaded import loads_code
 from pi_intent.gates.paths import paths_of, word_outside
 from pi_intent.gates.programs import program_dangers
-from pi_intent.gates.script import Command, Script, Word
+from pi_intent.gates.script import Command, Script, Unknown, Word
+from pi_intent.gates.secret_reads import reads_secrets
 from pi_intent.gates.wrappers import TELLS_ITSELF
 from pi_intent.gates.written import written_words
 from pi_intent.word_sets import word_set
@@ -36,14 +37,10 @@ _RUN_OTHERS = word_set(
 )
 """Programs that run what they are given, in forms that are not taken apart here."""
 
-_LOADED = word_set("LD_PRELOAD BASH_ENV ENV PROMPT_COMMAND PYTHONSTARTUP PERL5OPT RUBYOPT GIT_CONFIG_COUNT")
-"""Variables that have other programs load code, whatever their value."""
-
 _LOADER = re.compile(r"ld-(?:linux|musl)[\w.-]*")
 _LISTS: tuple[tuple[str, ...], ...] = ((), ("ls",), ("-ls",), ("-list",), ("list-sessions",), *TELLS_ITSELF)
 """Arguments with which the others list what runs, or tell what they are."""
 
-_USUAL_BIN = re.compile(r"(?:.*/)?(?:node_modules/\.bin|\.?venv/bin|vendor/bin)/?")
 _GIT_KEEPS = re.compile(r"(?:.*/)?\.git(?:/(?:refs|objects|logs|HEAD|ORIG_HEAD|packed-refs|index)(?:/.*)?)?")
 _GIT_RUNS = re.compile(r"(?:.*/)?\.git/(?:hooks|config|modules)(?:[./].*)?")
 
@@ -71,6 +68,8 @@ def dangers_of(
         remote = "remote" in command.place
         for kind in _kinds(command):
             found[Danger(kind, command.source)] = None
+        if loads_code(command, (cwd, *filter(None, (project,)), *also)):
+            found[Danger("opaque", command.source)] = None
         if not remote:
             for word in dict.fromkeys(written_words(command)):
                 if word_outside(word, here, cwd, project, also):
@@ -130,11 +129,13 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
             yield "opaque"
         case None:
             pass
-    if any(_finds_elsewhere(assigned.name, assigned.value.start) for assigned in command.assignments):
+    if any(isinstance(part, Unknown) and "@P}" in part.source for part in _parts(command)):
         yield "opaque"
     if command.name is None:
         if _empties(command):
             yield "deletes"
+        if reads_secrets(command):
+            yield "secrets"
         return
     named: Iterable[str] = git_dangers(_patterned(command)) if command.program == "git" else program_dangers(command)
     for kind in named:
@@ -144,15 +145,13 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
         yield "opaque"
     if says_nothing(command) and _empties(command):
         yield "deletes"
-    if any(_runs_code(assigned.name, assigned.value.text) for assigned in command.assignments) or (
-        command.program in ("env", "sudo", "doas", "export")
-        and any(
-            _runs_code(*word.start.split("=", 1)) or _finds_elsewhere(*word.start.split("=", 1))
-            for word in command.arguments
-            if "=" in word.start
-        )
-    ):
-        yield "opaque"
+
+
+def _parts(command: Command) -> Iterator[str | Unknown]:
+    """The parts of all of a command's words, of which `${x@P}` runs what is in the variable."""
+    words = (command.name, *command.arguments, *(assigned.value for assigned in command.assignments))
+    for word in (*words, *(redirect.target for redirect in command.redirects)):
+        yield from word.parts if word else ()
 
 
 def _patterned(command: Command) -> tuple[str, ...]:
@@ -161,16 +160,6 @@ def _patterned(command: Command) -> tuple[str, ...]:
         word.shown if all(isinstance(part, str) or part.gap == "glob" for part in word.parts) else word.start
         for word in command.arguments
     )
-
-
-def _finds_elsewhere(variable: str, value: str) -> bool:
-    """Whether programs are looked for in a folder of the project that is not where they are usually put."""
-    folders = [folder for folder in value.split(":") if folder] if variable == "PATH" else []
-    return any(not folder.startswith("/") and not _USUAL_BIN.fullmatch(folder) for folder in folders)
-
-
-def _runs_code(variable: str, value: str | None) -> bool:
-    return variable in _LOADED or (variable in VARIABLES and (value is None or not is_harmless(value)))
 
 
 def _empties(command: Command) -> bool:

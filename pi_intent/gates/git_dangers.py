@@ -15,6 +15,8 @@ _FILE = re.compile(r"\.|\.{1,2}/.*|.*/|.*[*?\[].*|:.*|.*\.[a-z]{2,4}")
 """What is a file or a folder and hardly the name of a branch."""
 _STAGED = re.compile(rf"HEAD|@|{_FILE.pattern}|.*\.[a-z]\w*")
 """What `git reset` takes out of the index alone."""
+_SHOWS = word_set("-p -u --patch -c --cc")
+"""Options with which `git log` shows what was written."""
 _MOVES_ON = word_set("--abort --continue --skip --quit --edit-todo --show-current-patch")
 
 
@@ -55,9 +57,8 @@ def git_dangers(texts: tuple[str, ...], aliases: dict[str, str] | None = None) -
         yield "deletes"
     if name == "rm" and "--cached" not in rest and not {"-n", "--dry-run"} & set(rest):
         yield "deletes"
-    if name in ("show", "cat-file", "diff", "blame") and any(
-        is_secret_path(text.rpartition(":")[2]) for text in rest
-    ):
+    shows = name in ("show", "cat-file", "diff", "blame") or (name == "log" and _SHOWS & set(rest))
+    if shows and any(is_secret_path(text.rpartition(":")[2]) for text in rest):
         yield "secrets"
     if name == "credential" or (name == "config" and any("credential" in text for text in rest) and "--get" in rest):
         yield "secrets"
@@ -69,7 +70,7 @@ def _short(rest: tuple[str, ...], letter: str) -> bool:
 
 def _long(rest: tuple[str, ...], *names: str) -> bool:
     """Git takes any beginning of a long option that only one has."""
-    given = [text.partition("=")[0] for text in rest if text.startswith("--") and len(text) > 4]
+    given = [text.partition("=")[0] for text in rest if text.startswith("--") and len(text) > 3]
     return any(name.startswith(text) for text in given for name in names)
 
 
@@ -97,7 +98,8 @@ def _rewrites(name: str, rest: tuple[str, ...]) -> bool:
             return _short(rest, "d") or _short(rest, "f") or _long(rest, "--delete", "--force")
         case "checkout":
             made = _short(rest, "b") or "--orphan" in rest
-            overwrites = "--" in rest or any(map(_FILE.fullmatch, words)) or (len(words) > 1 and not made)
+            overwrites = "--" in rest[:-1] or any(map(_FILE.fullmatch, words)) or (len(words) > 1 and not made)
+            overwrites = overwrites or _long(rest, "--ours", "--theirs")
             return overwrites or _short(rest, "f") or _short(rest, "B") or _long(rest, "--force")
         case "read-tree":
             return _short(rest, "u") or "--reset" in rest

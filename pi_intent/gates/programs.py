@@ -15,7 +15,8 @@ from pi_intent.word_sets import word_set
 
 _DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate rimraf del-cli")
 _FETCHES = word_set(
-    "curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone socat GET POST"
+    "curl wget aria2c http https xh nc ncat netcat telnet ftp sftp lftp ssh mosh scp lynx w3m rclone socat GET POST "
+    "ping ping6 host nslookup dig whois traceroute tracepath"
 )
 _PRIVILEGES = word_set(
     "sudo doas su pkexec chown chgrp setcap visudo passwd useradd usermod userdel adduser setfacl "
@@ -126,6 +127,7 @@ _CLOUD_MUTES = re.compile(
     r"|publish|send|rm|mv|cp|sync|rb|mb|destroy|disable|enable|add|apply|restore|purge|scale|ssh|submit|register|deregister)"
     r"(?:-.*)?"
 )
+_HERE = re.compile(r"(?:localhost|127\.[\d.]+|\[::1\]):\d+$")
 _CLOUDS = word_set("aws gcloud az gsutil")
 _OWN = {"purge": "deletes", "uninstall": "system"}
 """Our own commands that take away what was recorded, or what records."""
@@ -188,10 +190,14 @@ def _reads_nothing(command: Command) -> bool:
 def _elsewhere(program: str, command: Command, words: list[str]) -> Iterator[str]:
     texts = command.texts
     if (
-        program in _FETCHES
-        and not talks_to_itself(command)
-        and not (program == "ssh" and texts[:1] in (("-V",), ("-G",)))
-    ) or (program == "rsync" and any(re.match(r"[\w.@-]+::?|rsync://", w) for w in words)):
+        (
+            program in _FETCHES
+            and not talks_to_itself(command)
+            and not (program == "ssh" and texts[:1] in (("-V",), ("-G",)))
+        )
+        or (program == "rsync" and any(re.match(r"[\w.@-]+::?|rsync://", w) for w in words))
+        or (program == "openssl" and words[:1] == ["s_client"] and not any(map(_HERE.match, words)))
+    ):
         yield "network"
     if program in _INSTALLERS:
         verbs = _INSTALLERS[program]

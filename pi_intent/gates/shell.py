@@ -11,7 +11,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from pi_intent.gates.databases import reads_statements
 from pi_intent.gates.inputs import reads_code, said_by, says_nothing
+from pi_intent.gates.listed import handed, listed_by, takes_a_file
 from pi_intent.gates.paths import MOST_PATHS, path_of
 from pi_intent.gates.script import (
     Assignment,
@@ -25,7 +27,14 @@ from pi_intent.gates.script import (
     Unknown,
     Word,
 )
-from pi_intent.gates.variables import assignment_counts, backticked, changes_variables, first_error, home_kept
+from pi_intent.gates.variables import (
+    assignment_counts,
+    backticked,
+    changes_variables,
+    first_error,
+    home_kept,
+    unescaped,
+)
 from pi_intent.gates.words import Cell, cells_of, decoded, words_of
 from pi_intent.gates.wrappers import FETCHERS, INPUT, SHELLS, Inside, inside
 
@@ -153,6 +162,8 @@ class _Reading:
             around = self.inner(around, place, own=kind in _SHELLS_OF_THEIR_OWN)
         if kind == "expansion":
             self.backticks(decoded(node.text or b""), around, depth)
+        if kind == "command_substitution" and (node.text or b"").startswith(b"`") and b"\\" in (node.text or b""):
+            return self.escaped(decoded(node.text or b""), around, depth)
         if kind in ("command", "declaration_command", "unset_command"):
             self.simple(node, around, list(redirects), depth, level)
         elif kind in ("variable_assignment", "variable_assignments"):
@@ -235,6 +246,8 @@ class _Reading:
         if source < first and all(says_nothing(giver) for giver in self.commands[source:first]):
             nothing = Redirect("<", Word("/dev/null", ("/dev/null",)))
             self.commands[first:] = [replace(c, redirects=(*c.redirects, nothing)) for c in self.commands[first:]]
+        self.listed(source, first)
+        self.asked(source, first)
         readers = [at for at in range(first, len(self.commands)) if reads_code(self.commands[at])]
         for at in readers:
             givers = self.commands[source:first]
@@ -244,6 +257,24 @@ class _Reading:
                 self.read(said, self.inner(around, "nested", own=True), depth + 1)
             else:
                 self.commands[at] = replace(self.commands[at], hidden="input")
+
+    def asked(self, source: int, first: int) -> None:
+        """A client of a database that is given its statements on its input: as a text, or as nobody knows what."""
+        said = self.said(source) if first - source == 1 else None
+        for at in range(first, len(self.commands)):
+            client = self.commands[at]
+            if reads_statements(client) and said is not None:
+                given = Redirect("<<<", Word(said, (said,)))
+                self.commands[at] = replace(client, redirects=(*client.redirects, given))
+            elif reads_statements(client) and source < first:
+                self.commands[at] = replace(client, hidden="input")
+
+    def listed(self, source: int, first: int) -> None:
+        """A stage that hands on what the ones before it list: where those files are."""
+        takers = [command for command in self.commands[first:] if command.program in ("xargs", "parallel")]
+        if source < first and takers and not any(map(takes_a_file, takers)):
+            paths = listed_by(self.commands[source:first])
+            self.commands[first:] = [handed(command, paths) for command in self.commands[first:]]
 
     def said(self, at: int) -> str | None:
         """What a command prints, where its text tells."""
@@ -272,18 +303,22 @@ class _Reading:
         words = words_of(decoded(value.text or b"") if value else "", cells)
         return Assignment(name, words[0] if len(words) == 1 else Word("", (Unknown("variable", ""),)))
 
-    def substitutions(self, node: Node, around: Command, depth: int, level: int) -> None:
-        """Visit the commands within the words below a node."""
+    def substitutions(self, node: Node, around: Command, depth: int, level: int, *, own: bool = False) -> None:
+        """Visit the commands within the words below a node, or the node itself."""
         if level > _DEEPEST:
             return self.give_up("deep", decoded(node.text or b""))
         if node.type == "expansion":
             self.backticks(decoded(node.text or b""), around, depth)
-        for child in node.children:
+        for child in [node] if own and node.type in _SUBSTITUTIONS else node.children:
             if child.type in (*_SUBSTITUTIONS, "subshell"):
                 self.visit(child, around, depth, level + 1)
             elif child.child_count:
                 self.substitutions(child, around, depth, level + 1)
         return None
+
+    def escaped(self, text: str, around: Command, depth: int) -> None:
+        """Read what stands in backticks as its own shell does: a backslash there is taken away first."""
+        return self.read(unescaped(text[1:-1]), around, depth + 1)
 
     def backticks(self, text: str, around: Command, depth: int) -> None:
         """Read what stands in backticks in a text where the grammar does not see them."""
@@ -349,7 +384,7 @@ class _Reading:
         more: list[Redirect] = []
         arguments: list[Word] = []
         body: tuple[str, bool] | None = None
-        quoted = False
+        quoted = in_body = False
         for child in node.children:
             if child.type == "heredoc_start":
                 quoted = bool(set(decoded(child.text or b"")) & set("'\"\\"))
@@ -374,7 +409,10 @@ class _Reading:
                 "ansi_c_string",
                 "command_substitution",
             ):
-                arguments += self.words(child)
+                in_body = in_body or (child.text or b"").startswith(b"\n")  # so where the body begins with `\\`
+                if not (quoted and in_body):
+                    self.substitutions(child, around, depth, level + 1, own=True)
+                arguments += [] if in_body else self.words(child)
         return more, arguments, body
 
     def behind(self, node: Node, around: Command, depth: int, level: int, first: int) -> None:

@@ -120,7 +120,12 @@ def backticked(text: str) -> list[str] | None:
     if len(marks) % 2:
         return None
     pairs = zip(marks[::2], marks[1::2], strict=True)
-    return [re.sub(r"\\([\\`$])", r"\1", text[start + 1 : end]) for start, end in pairs]
+    return [unescaped(text[start + 1 : end]) for start, end in pairs]
+
+
+def unescaped(text: str) -> str:
+    """The text between backticks as the shell that it is for gets it."""
+    return re.sub(r"\\([\\`$])", r"\1", text)
 
 
 def first_error(root: Node) -> str | None:

@@ -11,11 +11,13 @@ from pi_intent.gates.git_dangers import GIT_VALUED
 from pi_intent.gates.operands import operands
 from pi_intent.gates.own_commands import SED_ADDRESS, sed_scripts
 from pi_intent.gates.script import Command, Unknown, Word
+from pi_intent.gates.wrappers import HAND_IN
 from pi_intent.word_sets import word_set
 
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&", "<>")
 _LAST_IS_WRITTEN = word_set("cp mv ln install rsync scp")
-_ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash")
+_LOOK_THROUGH = word_set("find fd fdfind")
+_ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash sponge")
 
 
 class _Options(NamedTuple):
@@ -31,7 +33,7 @@ _WRITTEN_OPTIONS = {
         "oDc", ("--output", "--output-dir", "--dump-header", "--cookie-jar", "--trace", "--trace-ascii", "--stderr")
     ),
     "wget": _Options("OPoa", ("--output-document", "--directory-prefix", "--output-file", "--append-output")),
-    "sort": _Options("o", ("--output",)),
+    **dict.fromkeys(("sort", "shuf"), _Options("o", ("--output",))),
     "find": _Options("", ("-fprint", "-fprint0", "-fprintf", "-fls")),
     "csplit": _Options("f", ("--prefix",)),
     "7z": _Options("o", clusters=False),
@@ -52,7 +54,12 @@ _WRITTEN_OPTIONS = {
 _TAR_PACKS = re.compile(r"-[^-fCTX]*[cruA]|--(?:create|append|update|delete|concatenate)$")
 _TAR_UNPACKS = re.compile(r"-[^-fCTX]*x|--(?:extract|get)$")
 _TAR_FILE = _Options("fg", ("--file", "--listed-incremental"))
-_TAR_FOLDER = _Options("C", ("--directory",))
+_TAR_FOLDER = _Options("C", ("--directory", "--one-top-level"))
+_TAR_ANYWHERE = re.compile(r"-[^-fCTX]*P|--absolute-names$")
+_SECOND_IS_WRITTEN = {"split": "abClnt", "uniq": "fsw", "xxd": "clogsn"}
+"""Programs whose second operand is written, with their options that take a value."""
+_KEY_IS_READ = re.compile(r"-[a-zA-Z]*[lyeBDFiL]")
+_ANYWHERE = Word("/", ("/",))
 _SED_IN_PLACE = re.compile(r"-[nErsuzb]*i|--in-place")
 _SED_SCRIPTED = re.compile(r"-[nErsuzb]*[ef]|--(?:expression|file)")
 _SED_WRITES = re.compile(
@@ -64,6 +71,7 @@ _OF_THE_USER = Word("~", (Unknown("home", "~"),))
 _SETTINGS = word_set("npm pnpm pip pip3")
 _GIT_WRITTEN = _Options("", ("--output", "--output-directory"))
 _GIT_WRITTEN_BY = {name: _Options("o", _GIT_WRITTEN.names) for name in ("archive", "format-patch", "bugreport")}
+_GIT_CONFIG_FILE = _Options("f", ("--file",))
 _GIT_PLACES = _Options("C", ("--git-dir", "--work-tree"))
 _GIT_READS = word_set(
     "log show diff status rev-parse ls-files ls-tree ls-remote grep blame describe shortlog cat-file rev-list "
@@ -77,8 +85,9 @@ _GIT_LISTING = word_set(
 
 
 def written_words(command: Command) -> Iterator[Word]:
-    """Yield the words of a command that name what it writes or deletes, but for what find and xargs hand in."""
-    return (word for word in _written(command) if not _is_input(word))
+    """Yield the words of a command that name what it writes or deletes, but for what find itself hands in."""
+    by = next((name for name in reversed(command.through) if name in HAND_IN), "")
+    return (word for word in _written(command) if by not in _LOOK_THROUGH or not _is_input(word))
 
 
 def _written(command: Command) -> Iterator[Word]:
@@ -105,8 +114,10 @@ def _written(command: Command) -> Iterator[Word]:
         yield from _written_by_tar(words)
     elif program == "zip" or (program == "7z" and plain and plain[0].text in ("a", "u", "d", "rn")):
         yield from plain[:1] if program == "zip" else plain[1:2]
-    elif program == "split":
-        yield from list(operands(words, "abClnt"))[1:2]
+    elif program in _SECOND_IS_WRITTEN:
+        yield from list(operands(words, _SECOND_IS_WRITTEN[program]))[1:2]
+    elif program == "ssh-keygen" and not any(map(_KEY_IS_READ.match, command.texts)):
+        yield from _values(words, _Options("f"))
     elif program in ("zipfile", "tarfile") and {"-e", "--extract"} & set(command.texts):
         yield from plain[1:2]
     elif program == "git":
@@ -133,6 +144,7 @@ def _written_by_tar(words: tuple[Word, ...]) -> Iterator[Word]:
         yield from _values(words, _TAR_FILE)
     if any(_TAR_UNPACKS.match(text) for text in texts):
         yield from _values(words, _TAR_FOLDER)
+        yield from [_ANYWHERE] if any(map(_TAR_ANYWHERE.match, texts)) else []
 
 
 def _spread(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -151,13 +163,14 @@ def _spread(words: tuple[Word, ...]) -> tuple[Word, ...]:
 def _written_by_git(words: tuple[Word, ...], texts: tuple[str, ...]) -> Iterator[Word]:
     at = len(words) - len(list(_behind_options(words)))
     name, rest = "".join(texts[at : at + 1]), words[at + 1 :]
-    plain = list(operands(rest, "bB"))
+    plain = list(operands(rest, "f" if name == "config" else "bB", ("--file",)))
     few = len(plain) < (2 if name == "config" else 1) and not any(map(_GIT_EDITS.match, texts)) and name != "stash"
     lists = name in _GIT_LISTS and (few or bool(_GIT_LISTING & set(texts)))
     if name and name not in _GIT_READS and not lists:
         yield from _values(words[:at], _GIT_PLACES)
         if name == "config" and {"--global", "--system"} & set(texts):
             yield _OF_THE_USER
+        yield from _values(rest, _GIT_CONFIG_FILE) if name == "config" else ()
     yield from _values(rest, _GIT_WRITTEN_BY.get(name, _GIT_WRITTEN))
     if name == "clone":
         yield from plain[1:][-1:]
@@ -209,7 +222,7 @@ def _find_writes(texts: tuple[str, ...]) -> bool:
 
 
 def _is_input(word: Word) -> bool:
-    """What find and xargs hand in: what they look through is judged where they are."""
+    """What find hands in: what it looks through is judged where it is."""
     return any(isinstance(part, Unknown) and part.gap == "input" for part in word.parts[:1])
 
 
