@@ -24,6 +24,9 @@ MOST_TOLD = 400
 
 _UNREAD: AskMode = "write"
 """From which tier on a person is asked where a file cannot be read, in which more may be guarded."""
+_SAYS_WHEN = ("ask", "check_in")
+"""The settings that say when somebody is asked: where one is misspelt, more may be meant, too."""
+ASKED_MEANWHILE = "every call that writes or runs something is asked about until you correct it."
 
 MORE = "warnings like these; pi-intent doctor tells all."
 """The end of the sentence that stands for the warnings that were left out."""
@@ -158,7 +161,16 @@ def _file_layer(
     if data is None:
         return None
     files.append(path)
-    return _layer(data, Source(name=safe(str(path))), warnings, most, typed=True)
+    source, found = Source(name=safe(str(path))), list[str]()
+    layer = _layer(data, source, found, most, typed=True)
+    warnings += found
+    for key in _SAYS_WHEN:
+        if (key != "ask" or layer.ask is None) and any(
+            isinstance(said, Lapse) and said.startswith(source.where(key)) for said in found
+        ):
+            warnings.append(Lapse(f"{source.where(key)} does not count in full, so {ASKED_MEANWHILE}"))
+            unread.append(path)
+    return layer
 
 
 def _layer(

@@ -17,6 +17,7 @@ from pi_intent.gates.tiers import MODES, TIERS, Tiered, is_asked, raised, tier_o
 from pi_intent.gating import gated_by
 from pi_intent.settings import LoadedSettings, load_settings
 from pi_intent.settings.layers import PROJECTS
+from pi_intent.settings.load import ASKED_MEANWHILE
 from pi_intent.settings.wording import Lapse
 
 type Load = Callable[..., LoadedSettings]
@@ -41,8 +42,20 @@ def loader(root: Path) -> Load:
 
 
 def said(loaded: LoadedSettings) -> list[str]:
-    """The warnings without the name of the file."""
-    return [warning.partition(".toml: ")[2] or warning for warning in loaded.warnings]
+    """The warnings without the name of the file, and without what follows from them."""
+    told = (warning for warning in loaded.warnings if not warning.endswith(ASKED_MEANWHILE))
+    return [warning.partition(".toml: ")[2] or warning for warning in told]
+
+
+@pytest.mark.parametrize("by", ["user", "project"])
+@pytest.mark.parametrize(
+    "text", ['ask = "wrtie"', 'check_in = ["dangers", "alwayss"]', "check_in = [{ runs = 'a | b' }]"]
+)
+def test_where_it_is_misspelt_when_to_ask_what_changes_something_is_asked_about(load: Load, text: str, by: str):
+    loaded = load(text) if by == "user" else load("", text)
+    key = text.partition(" ")[0]
+    assert loaded.settings.ask == "write"
+    assert loaded.warnings[-1].endswith(f": {key} does not count in full, so {ASKED_MEANWHILE}")
 
 
 def test_nothing_asks_by_itself(load: Load):
@@ -245,7 +258,7 @@ def test_what_can_match_is_not_refused(load: Load):
 def test_what_is_right_beside_it_still_counts(load: Load):
     loaded = load('check_in = ["danger", "network", { runs = "x", reason = 3 }, { runs = "y" }]')
     assert loaded.settings.check_in == ("network", Match(runs="y"))
-    assert len(loaded.warnings) == 2
+    assert len(said(loaded)) == 2
 
 
 def test_more_rules_than_anybody_writes_are_cut(load: Load):
