@@ -19,7 +19,8 @@ def test_two_calls_at_once_are_asked_about_one_after_the_other():
     client.choose(DENY)
     assert len(client.questions()) == 2
     client.choose(ONCE)
-    assert ["text 1" in asked.text for asked in client.questions()] == [True, False, False]
+    actions = [asked.text.partition("Asked because of")[0] for asked in client.questions()]
+    assert ["text 1" in action for action in actions] == [True, False, False]
     client.choose(ONCE)
     assert [params["arguments"]["text"] for params in reached(desk)] == ["text 2", "text 3"]
     assert desk.ends() == ["denied"]
