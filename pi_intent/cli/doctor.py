@@ -13,7 +13,7 @@ import click
 import pi_intent
 from pi_intent.cli.console import json_text
 from pi_intent.cli.here import values_without_secrets, without_secrets
-from pi_intent.contract.rows import ROWS
+from pi_intent.contract.rows import ROWS, full_name
 from pi_intent.errors import HostError
 from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, rule_name
@@ -129,10 +129,7 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
             if found.severity == "error"
         ]
         if probe.package is not None:
-            names = [
-                tool.name if tool.source is None or tool.name in ROWS else f"{tool.source}/{tool.name}"
-                for tool in probe.tools
-            ]
+            names = [full_name(tool.name, None if tool.name in ROWS else tool.source) for tool in probe.tools]
             unmatched = loaded.settings.for_session(names).unmatched(names)
             notes = [*without_unmatched(notes, unmatched), *unmatched]
         notes += _without_keyring(loaded.settings, probe)

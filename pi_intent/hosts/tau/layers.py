@@ -41,6 +41,12 @@ RUNNING: ContextVar[Running | None] = ContextVar("pi_intent_running", default=No
 """The call that the code at hand runs under; in a child session it is the parent's."""
 
 
+def running_call(tool_call_id: str) -> Running | None:
+    """Return the call that the code at hand runs under, if it is the one with this id of the host's."""
+    running = RUNNING.get()
+    return running if running is not None and running.opened.start.tool_call_id == tool_call_id else None
+
+
 class Composer(Protocol):
     """Whoever shadows the tools of one runtime.
 

@@ -6,23 +6,26 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tau_agent.tools import AgentTool, AgentToolResult, ToolCancellationToken, ToolUpdateCallback
 from tau_coding.extensions.runtime import ExtensionRuntime
 
 from pi_intent.contract.inject import inject_intent, owns
-from pi_intent.contract.rows import INTENT, RATIONALE, ROWS, replaced_fields
+from pi_intent.contract.rows import INTENT, RATIONALE, ROWS, full_name, replaced_fields
 from pi_intent.errors import CallDenied, InjectionSkipped
 from pi_intent.hosts.tau import files
 from pi_intent.hosts.tau.extension import NOT_ASKED, PROFILE, Shadow, TauExtension
-from pi_intent.hosts.tau.layers import RUNNING, Running
+from pi_intent.hosts.tau.layers import RUNNING, Running, running_call
 from pi_intent.hosts.tau.results import settlement_of
 from pi_intent.hosts.tau.texts import adapt_guidelines, with_addition
 from pi_intent.pipeline import OpenCall, failure, target_of
 from pi_intent.protocols import Settlement
 from pi_intent.runtime import new_id
 from pi_intent.types import JSONObject, Status
+
+if TYPE_CHECKING:
+    from pi_intent.hosts.tau.ceiling import Ceiling
 
 FILE_TOOLS = frozenset({"write", "edit"})
 MUTATING = FILE_TOOLS | {"bash"}
@@ -52,8 +55,7 @@ class Shadowing:
         registered = {tool.name: tool for tool in self._runtime.extension_tools}
         sources = self._runtime.extension_tool_sources
         self._extension.tool_names = [
-            tool.name if tool.name not in sources or tool.name in ROWS else f"{sources[tool.name]}/{tool.name}"
-            for tool in composed
+            full_name(tool.name, None if tool.name in ROWS else sources.get(tool.name)) for tool in composed
         ]
         tools: list[AgentTool] = []
         for tool in composed:
@@ -188,11 +190,14 @@ class OuterLayer:
 
         async def delegate(opened: OpenCall) -> tuple[AgentToolResult, Settlement]:
             running = Running(session, opened)
-            ceiling = extension.ceiling(session, name, chosen)
             given = opened.call.arguments
 
+            def ceiling() -> Ceiling | None:
+                # Asked for each time: a call beside this one may be given a credential meanwhile.
+                return extension.ceiling(session, name, chosen)
+
             def updated(partial_result: AgentToolResult) -> None:
-                if ceiling is not None:  # who may not have the whole may not have it in pieces either
+                if ceiling() is not None:  # who may not have the whole may not have it in pieces either
                     return
                 opened.update(running.ran_args or opened.call.arguments, partial_result)
                 if on_update is not None:
@@ -200,15 +205,12 @@ class OuterLayer:
 
             token = RUNNING.set(running)
             try:
-                if self._holds:
-                    async with gated(extension, running, given, signal) as admitted:
-                        if admitted != given:
-                            given = running.ran_args = admitted
-                        if request.tool_source is not None:
-                            given = fill_replaced(name, request.parameters or {}, given, opened)
-                        result = await self._below.execute_fn(tool_call_id, given, signal, updated)
-                else:
-                    if request.tool_source is not None and not extension.is_gated:
+                held = gated(extension, running, given, signal) if self._holds else nullcontext(given)
+                async with held as admitted:
+                    if admitted != given:
+                        given = running.ran_args = admitted
+                    # Else the layer below fills them in, last of all.
+                    if request.tool_source is not None and (self._holds or not extension.is_gated):
                         given = fill_replaced(name, request.parameters or {}, given, opened)
                     result = await self._below.execute_fn(tool_call_id, given, signal, updated)
             except CallDenied:
@@ -216,8 +218,8 @@ class OuterLayer:
             except Exception as error:
                 status: Status = "cancelled" if signal is not None and signal.is_cancelled() else "error"
                 failed = failure(status, str(error), files=running.files, ran_args=running.ran_args)
-                ceiling = ceiling or extension.ceiling(session, name, chosen)
-                told = error if ceiling is None else ceiling.error(error, failed, opened)
+                bound = ceiling()
+                told = error if bound is None else bound.error(error, failed, opened)
                 opened.settle(failed)
                 if told is error:
                     raise
@@ -233,10 +235,8 @@ class OuterLayer:
                 files=running.files,
                 ran_args=running.ran_args,
             )
-            # A call beside this one may have been given a credential meanwhile.
-            ceiling = ceiling or extension.ceiling(session, name, chosen)
-            if ceiling is not None:
-                result, settlement = ceiling.result(result, settlement)
+            if (bound := ceiling()) is not None:
+                result, settlement = bound.result(result, settlement)
             if chosen.stores:
                 from pi_intent.hosts.tau.storing import store
 
@@ -265,8 +265,8 @@ class InnerLayer:
         on_update: ToolUpdateCallback | None = None,
     ) -> AgentToolResult:
         own = self._extension.own[self._name]
-        running = RUNNING.get()
-        if running is None or running.opened.start.tool_call_id != tool_call_id:
+        running = running_call(tool_call_id)
+        if running is None:
             return await own.execute_fn(tool_call_id, arguments, signal, on_update)
         opened = running.opened
         # A hook of another extension may have changed the arguments, or put fields of ours back.
@@ -326,8 +326,8 @@ class ForeignLayer:
         signal: ToolCancellationToken | None = None,
         on_update: ToolUpdateCallback | None = None,
     ) -> AgentToolResult:
-        running, extension = RUNNING.get(), self._extension
-        if running is None or running.opened.start.tool_call_id != tool_call_id or not extension.is_gated:
+        running, extension = running_call(tool_call_id), self._extension
+        if running is None or not extension.is_gated:
             return await self._tool.execute_fn(tool_call_id, arguments, signal, on_update)
         opened, given = running.opened, dict(arguments)
         async with gated(extension, running, given, signal) as admitted:
