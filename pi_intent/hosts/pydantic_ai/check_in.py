@@ -24,7 +24,7 @@ from pi_intent.hosts.pydantic_ai.earlier import earlier_calls, sent_in
 from pi_intent.hosts.pydantic_ai.given import given_to
 from pi_intent.hosts.pydantic_ai.held import METADATA, HeldCall
 from pi_intent.hosts.pydantic_ai.pack import pack
-from pi_intent.hosts.pydantic_ai.sessions import SESSIONS
+from pi_intent.hosts.pydantic_ai.sessions import gated_session
 from pi_intent.ledger.waiting import asked_calls, open_question
 from pi_intent.pipeline import CallRequest, failure
 from pi_intent.protocols import Decision, Settlement
@@ -48,7 +48,7 @@ class RunGates:
     def __init__(self, run: IntentRun, messages: list[ModelMessage]) -> None:
         self._run = run
         session_id = run.pipeline.session_id
-        session = SESSIONS.of(
+        session = gated_session(
             session_id,
             inside=None if run.parent is None else run.parent.start.session_id,
             earlier=lambda: earlier_calls(messages, session_id, self._read),

@@ -90,8 +90,8 @@ class IntentRun:
         )
         self._stores = settings.artifacts
         self.pipeline = self.runtime.pipeline
+        self.runtime.on_learned = self._share_given
         self.labels = Labels(self.pipeline, self.asked, new_id)
-        self._recall_given()
 
     @classmethod
     def of(cls, ctx: RunContext[Any], options: Options, settings: Settings) -> IntentRun:
@@ -128,8 +128,14 @@ class IntentRun:
         if self.settings.credentials:
             from pi_intent.hosts.pydantic_ai.sessions import GIVEN
 
-            self.runtime.learn(GIVEN.of(self.pipeline.session_id))
-            self.runtime.on_learned = lambda secrets: GIVEN.keep(self.pipeline.session_id, secrets)
+            self.runtime.learn(GIVEN.get(self.pipeline.session_id) or ())
+
+    def _share_given(self, secrets: set[str]) -> None:
+        """Have the other runs of the session keep out what this one was given."""
+        from pi_intent.hosts.pydantic_ai.sessions import GIVEN
+
+        session = self.pipeline.session_id
+        GIVEN.keep(session, (GIVEN.get(session) or frozenset()) | secrets)
 
     def _adopt_artifacts(self) -> None:
         journal = self.runtime.journal
@@ -137,8 +143,8 @@ class IntentRun:
             from pi_intent.hosts.pydantic_ai.sessions import STORES
             from pi_intent.ledger.artifacts import ArtifactStore
 
-            store = STORES.of(self.pipeline.session_id, lambda: ArtifactStore(journal.location.root, segment))
-            self.runtime.adopt(store)
+            store = STORES.get(self.pipeline.session_id) or ArtifactStore(journal.location.root, segment)
+            self.runtime.adopt(STORES.keep(self.pipeline.session_id, store))
 
     async def read(
         self, ctx: RunContext[Any], make: Callable[[str, int], CallRequest]

@@ -35,70 +35,50 @@ class GatedSession(NamedTuple):
     turns: Turns
 
 
-class Sessions:
-    """The sessions of this process that have gates; the one that was used longest ago is forgotten first."""
+class Recent[V]:
+    """Something of each session that was used lately; of the others it is dropped, those of the longest ago first."""
 
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, GatedSession] = OrderedDict()
+    def __init__(self, drop: Callable[[V], None] = lambda value: None) -> None:
+        self._known: OrderedDict[str, V] = OrderedDict()
+        self._drop = drop
 
-    def of(self, session_id: str, *, inside: str | None, earlier: Callable[[], Iterable[PastCall]]) -> GatedSession:
-        """Return what is known of a session; `earlier` tells of the calls that were before it was known.
+    def get(self, session_id: str) -> V | None:
+        """Return what there is of a session."""
+        return self._known.get(session_id)
 
-        `inside` is the session of the agent that runs this one in a tool of its own: the person is the same.
-        """
-        known = self._known.get(session_id) or GatedSession(Memory(earlier()), Turns())
-        around = self._known.get(inside or "")
-        if around is not None:
-            known = known._replace(turns=around.turns)
-        self._known[session_id] = known
+    def keep(self, session_id: str, value: V) -> V:
+        """Remember something of a session, and return it."""
+        self._known[session_id] = value
         self._known.move_to_end(session_id)
         if len(self._known) > MOST_SESSIONS:
-            self._known.popitem(last=False)
-        return known
-
-
-SESSIONS = Sessions()
-
-
-class Stores:
-    """What the tools of this process's sessions have stored; what was used longest ago goes first."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, ArtifactStore] = OrderedDict()
-
-    def of(self, session_id: str, make: Callable[[], ArtifactStore]) -> ArtifactStore:
-        """Return what a session has stored."""
-        if session_id not in self._known:
-            self._known[session_id] = make()
-        self._known.move_to_end(session_id)
-        if len(self._known) > MOST_SESSIONS:
-            self._known.popitem(last=False)[1].close()
-        return self._known[session_id]
+            self._drop(self._known.popitem(last=False)[1])
+        return value
 
     def close(self) -> None:
-        """Remove everything."""
+        """Drop everything."""
         while self._known:
-            self._known.popitem()[1].close()
+            self._drop(self._known.popitem()[1])
 
 
-class Given:
-    """The credentials that the tools of this process's sessions were given: a later run keeps them out as well."""
+SESSIONS: Recent[GatedSession] = Recent()
+"""The sessions of this process that have gates."""
 
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, frozenset[str]] = OrderedDict()
+GIVEN: Recent[frozenset[str]] = Recent()
+"""The credentials that tools were given: a later run keeps them out as well."""
 
-    def of(self, session_id: str) -> frozenset[str]:
-        """Return what a session was given."""
-        return self._known.get(session_id, frozenset())
+STORES: Recent[ArtifactStore] = Recent(ArtifactStore.close)
+"""What tools have stored."""
 
-    def keep(self, session_id: str, secrets: Iterable[str]) -> None:
-        """Remember what a run of a session was given."""
-        self._known[session_id] = self.of(session_id) | frozenset(secrets)
-        self._known.move_to_end(session_id)
-        if len(self._known) > MOST_SESSIONS:
-            self._known.popitem(last=False)
-
-
-GIVEN = Given()
-STORES = Stores()
 atexit.register(STORES.close)
+
+
+def gated_session(session_id: str, *, inside: str | None, earlier: Callable[[], Iterable[PastCall]]) -> GatedSession:
+    """Return what the gates know of a session; `earlier` tells of the calls that were before it was known.
+
+    `inside` is the session of the agent that runs this one in a tool of its own: the person is the same.
+    """
+    known = SESSIONS.get(session_id) or GatedSession(Memory(earlier()), Turns())
+    around = SESSIONS.get(inside or "")
+    if around is not None:
+        known = known._replace(turns=around.turns)
+    return SESSIONS.keep(session_id, known)
