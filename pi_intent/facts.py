@@ -27,6 +27,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def many(count: int, noun: str) -> str:
+    """Return the same with thousands apart, for a report: `12,000 calls`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def human_size(size: int) -> str:
     """Return a number of bytes as people read it, in powers of a thousand: `812 B`, `4.1 kB`, `12 MB`."""
     amount = float(size)

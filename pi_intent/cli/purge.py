@@ -15,6 +15,7 @@ from pi_intent.cli.console import complain, json_text
 from pi_intent.cli.here import ledger_here, without_secrets
 from pi_intent.cli.moments import read_date, stated
 from pi_intent.cli.telling import tell
+from pi_intent.facts import counted
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.index.place import drop_index
 from pi_intent.ledger.location import LedgerLocation
@@ -155,7 +156,7 @@ def _print(location: LedgerLocation, time: str, outcome: _Outcome, *, dry_run: b
         for found in removed:
             by_session.setdefault(found.session or found.path.name, []).append(found)
         verb = "Would remove" if dry_run else "Removed"
-        sessions = _number(len(by_session), "session")
+        sessions = counted(len(by_session), "session")
         _say(f"{verb} {sessions} with nothing from {told} or later: {_amount(removed, moments)}")
         for session, parts in by_session.items():
             _say(f"{session}: {_amount(parts, moments)}", indent="  ")
@@ -174,17 +175,13 @@ def _say(text: str, *, indent: str = "") -> None:
 
 
 def _amount(parts: Sequence[Survey], moments: Moments) -> str:
-    calls = _number(sum(part.calls for part in parts), "call")
+    calls = counted(sum(part.calls for part in parts), "call")
     unfinished = left_open(parts)
     open_calls = f" ({unfinished} left open)" if unfinished else ""
     first = moments.told(min(part.first or "" for part in parts))
     last = moments.told(max(part.last or "" for part in parts))
     size = f"{sum(part.size for part in parts):,} bytes"
-    return f"{_number(len(parts), 'file')}, {calls}{open_calls}, {size}, from {first} to {last}"
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+    return f"{counted(len(parts), 'file')}, {calls}{open_calls}, {size}, from {first} to {last}"
 
 
 def _document(location: LedgerLocation, time: str | None, outcome: _Outcome, *, dry_run: bool) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from pi_intent.cli.progress import Progress
 from pi_intent.cli.session_choice import choose_session
 from pi_intent.cli.telling import tell
 from pi_intent.cli.unread import problem_json
+from pi_intent.facts import counted
 from pi_intent.labels.printable import printable
 from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.open_calls import OpenCalls
@@ -145,15 +146,15 @@ def _print(
         complain(f"There is nothing to check: no record in {location.segments}.")
         return
     where = printable(str(location.segments), width=1000)
-    _say(f"{_number(total.records, 'record')} in {_number(total.files, 'file')} checked: {where}", whole=[where])
+    _say(f"{counted(total.records, 'record')} in {counted(total.files, 'file')} checked: {where}", whole=[where])
     if total.newer:
-        _say(f"{_number(total.newer, 'record')} of a newer version of pi-intent: what they say was not looked at.")
+        _say(f"{counted(total.newer, 'record')} of a newer version of pi-intent: what they say was not looked at.")
     if total.torn:
-        _say(f"{_number(total.torn, 'line')} cut off while written (·): no tampering, but what they told is lost.")
+        _say(f"{counted(total.torn, 'line')} cut off while written (·): no tampering, but what they told is lost.")
     if total.running or total.left_open:
-        _say(f"{_number(total.running, 'call')} still running, {total.left_open} left open by a process that ended.")
+        _say(f"{counted(total.running, 'call')} still running, {total.left_open} left open by a process that ended.")
     if total.bad_files:
-        _say(f"✗ {_number(total.bad_files, 'file')} of the ledger cannot be trusted as a whole.")
+        _say(f"✗ {counted(total.bad_files, 'file')} of the ledger cannot be trusted as a whole.")
     else:
         _say("✓ All that was written is as it was written, as far as hashes can tell.")
     click.echo()
@@ -167,10 +168,6 @@ def _print_finding(mark: str, segment: Segment, finding: Finding, count: int) ->
 
 def _say(text: str, *, whole: Sequence[str] = ()) -> None:
     tell(printable(text, width=1000), whole=whole, hang=2)
-
-
-def _number(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _print_json(

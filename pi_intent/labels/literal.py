@@ -173,7 +173,8 @@ def whole_line(text: str, *, width: int) -> str:
 
 
 def _cut(line: str, width: int) -> str:
-    if _fitting(line, 0, width) == len(line):
+    stop = _fitting(line, 0, width)
+    if stop == len(line):
         return line
-    fitting = _folded_whole(line[: _fitting(line, 0, width)], width - 1) if width > 2 else [""]
+    fitting = _folded_whole(line[:stop], width - 1) if width > 2 else [""]
     return fitting[0].rstrip(" ") + ELLIPSIS

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from pi_intent.contract.rows import action_text, full_name
+from pi_intent.facts import many
 from pi_intent.labels.printable import UNCUT
 from pi_intent.ledger.audit import NEVER_RAN, Numbers, Soundness
 from pi_intent.ledger.calls import LedgerCall
@@ -84,7 +85,7 @@ class Told(NamedTuple):
 
 def span(numbers: Numbers) -> str:
     """Say how many calls and sessions a report is on."""
-    return f"{_many(numbers.calls, 'call')} in {_many(numbers.sessions, 'session')}"
+    return f"{many(numbers.calls, 'call')} in {many(numbers.sessions, 'session')}"
 
 
 def rows(numbers: Numbers) -> Iterator[Row]:
@@ -120,7 +121,7 @@ def times(numbers: Numbers) -> str | None:
     found = numbers.check_ins
     if found.median_ms is None:
         return None
-    return f"Half of the {_many(found.answered, 'answer')} came within {duration(found.median_ms)}."
+    return f"Half of the {many(found.answered, 'answer')} came within {duration(found.median_ms)}."
 
 
 def told(call: LedgerCall, moments: Moments) -> Told:
@@ -160,7 +161,7 @@ def act(begun: CallEntry, args: JSONObject) -> tuple[str, str]:
 
 def soundness_text(soundness: Soundness) -> list[str]:
     """Say whether the records hold, or how to find out."""
-    files = _many(soundness.files, "file")
+    files = many(soundness.files, "file")
     if soundness.holds is None:
         size = f"{soundness.size / 1e6:,.0f} MB"
         return [f'The {size} in the {files} of these calls were not checked here: run "pi-intent verify".']
@@ -194,7 +195,3 @@ def _when(call: LedgerCall, moments: Moments) -> str:
 def _parted(reason: str) -> tuple[str, str]:
     rule, _, piece = reason.partition(": ")
     return rule, piece
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from pi_intent.facts import many
 from pi_intent.labels.printable import printable
 from pi_intent.render.moments import duration
 from pi_intent.render.timeline import Line
@@ -55,7 +56,7 @@ def stats_lines(stats: Stats, *, width: int = WIDTH, blocks: bool = True) -> Ite
 
 
 def _screen(stats: Stats, look: _Look) -> Iterator[str]:
-    yield f"{_many(stats.calls, 'call')} in {_many(stats.sessions, 'session')}"
+    yield f"{many(stats.calls, 'call')} in {many(stats.sessions, 'session')}"
     yield from _counts(stats.status, stats.calls, look)
     yield from _compliance(stats, look)
     yield from _rejections(stats, look)
@@ -64,8 +65,8 @@ def _screen(stats: Stats, look: _Look) -> Iterator[str]:
     yield from _notes(stats, look)
     spent = stats.spent
     yield from _title("Spent on saying why", "estimated from the length of the texts")
-    yield f"  intents     about {spent.intents:,} tokens in {_many(spent.with_intent, 'call')}"
-    yield f"  rationales  about {spent.rationales:,} tokens in {_many(spent.with_rationale, 'call')}"
+    yield f"  intents     about {spent.intents:,} tokens in {many(spent.with_intent, 'call')}"
+    yield f"  rationales  about {spent.rationales:,} tokens in {many(spent.with_rationale, 'call')}"
 
 
 def _compliance(stats: Stats, look: _Look) -> Iterator[str]:
@@ -105,7 +106,7 @@ def _rejections(stats: Stats, look: _Look) -> Iterator[str]:
     recovery = stats.recovery
     total = sum(recovery.rounds.values()) + recovery.never
     rounds = {f"after {name} round{'' if name == '1' else 's'}": n for name, n in recovery.rounds.items()}
-    yield f"  until a call of the tool was let through, {_many(total, 'time')}, {duration(recovery.ms)} in all"
+    yield f"  until a call of the tool was let through, {many(total, 'time')}, {duration(recovery.ms)} in all"
     yield from _counts({**rounds, "never": recovery.never}, total, look)
 
 
@@ -134,7 +135,7 @@ def _check_ins(stats: Stats, look: _Look) -> Iterator[str]:
     counts = {"approved": answers.approved, "denied": answers.denied, "waiting": answers.waiting}
     yield from _counts(counts, answers.asked, look)
     if found.median_ms is not None:
-        yield f"  half of the {_many(found.answered, 'answer')} came within {duration(found.median_ms)}"
+        yield f"  half of the {many(found.answered, 'answer')} came within {duration(found.median_ms)}"
     for what, by in (("rule", found.rules), ("tool", found.tools)):
         yield f"  by {what}: asked, approved, denied, waiting"
         for name, each in [*by.items()][:_MOST]:
@@ -219,7 +220,3 @@ def _of(share: Share) -> str:
     per_cent = 100 * share.n / share.of if share.of else 0.0
     shown = f"{per_cent:.1f}" if 0 < share.n < share.of and (per_cent < 10 or per_cent > 99) else f"{per_cent:.0f}"
     return f"{shown} %, {share.n:,} of {share.of:,}"
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"

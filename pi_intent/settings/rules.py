@@ -250,13 +250,7 @@ class Settings:
     def naming(self, servers: Iterable[str]) -> Settings:
         """Return the patterns alone that name a tool of one of these servers, by the server's name."""
         names = set(servers)
-        return Settings(
-            tools=tuple(rule for rule in self.tools if _server_of(rule.pattern) in names),
-            floors=tuple(rule for rule in self.floors if _server_of(rule.pattern) in names),
-            check_in=tuple(
-                rule for rule in self.check_in if isinstance(rule, Match) and _server_of(rule.tool or "") in names
-            ),
-        )
+        return self._only(lambda pattern: _server_of(pattern) in names)
 
     def for_session(self, tool_names: Iterable[str]) -> Settings:
         """Return the patterns without those that name a server, by its name, which these tools are none of.
@@ -270,14 +264,20 @@ class Settings:
             is_literal = bool(server) and not set(server) & set("*?")
             return not is_literal or covers(server, servers) or nearest(server, servers) is not None
 
+        return self._only(concerns)
+
+    def _only(self, keeps: Callable[[str], bool]) -> Settings:
+        """Return the patterns that are to be kept, and nothing else."""
+
+        def kept(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+            return tuple(rule for rule in rules if not isinstance(rule, Match) or keeps(rule.tool or ""))
+
         return Settings(
-            tools=tuple(rule for rule in self.tools if concerns(rule.pattern)),
+            tools=tuple(rule for rule in self.tools if keeps(rule.pattern)),
             floors=tuple(
-                replace(floor, check_in=_concerned(floor.check_in or (), concerns))
-                for floor in self.floors
-                if concerns(floor.pattern)
+                replace(floor, check_in=kept(floor.check_in or ())) for floor in self.floors if keeps(floor.pattern)
             ),
-            check_in=_concerned(self.check_in, concerns),
+            check_in=kept(self.check_in),
         )
 
     def unmatched(self, tool_names: Iterable[str], *, most: int | None = None) -> tuple[str, ...]:
@@ -329,10 +329,6 @@ def _meant_by(pattern: str, known: Sequence[str]) -> str | None:
 def _server_of(pattern: str) -> str:
     """Return the server that a pattern names literally, or ''."""
     return pattern.rpartition("/")[0]
-
-
-def _concerned(rules: tuple[Rule, ...], concerns: Callable[[str], bool]) -> tuple[Rule, ...]:
-    return tuple(rule for rule in rules if not isinstance(rule, Match) or concerns(rule.tool or ""))
 
 
 def _given(rule: Match) -> dict[str, object]:
