@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from pi_intent.contract.rows import action_text, full_name
 from pi_intent.gates.kinds import PARSER
-from pi_intent.gates.rules import commands_of, paths_of
+from pi_intent.gates.rules import commands_of, first_of_each, paths_of
 from pi_intent.gates.situation import Situation, Surroundings
 from pi_intent.notes.words import files_in
 from pi_intent.past import PastCall
@@ -94,8 +94,7 @@ def _does(arguments: JSONObject, situation: Situation) -> tuple[tuple[str, str],
                 found[_UNREAD, ""] = None
                 continue
             found["holds what cannot be read beforehand", unclear.text] = None
-    firsts = {what: (what, piece) for what, piece in reversed(found)}
-    return tuple(dict.fromkeys((*reversed(firsts.values()), *found)))[:MOST]
+    return first_of_each(found, lambda one: one[0])[:MOST]
 
 
 def _read(

@@ -54,8 +54,7 @@ class _Pieces:
 def kept_reasons(reasons: Iterable[Reason], arguments: JSONObject, redact: Redact) -> tuple[str, ...]:
     """Return reasons as they may be kept, each as the rule and the piece of the call that it found."""
     pieces = _Pieces(arguments, redact)
-    kept = (pieces.kept_reason(reason) for reason in reasons)
-    return tuple(f"{reason.rule}: {reason.text}" if reason.text else reason.rule for reason in kept)
+    return tuple(pieces.kept_reason(reason).words for reason in reasons)
 
 
 def kept_question(question: Question, arguments: JSONObject, redact: Redact) -> Question:

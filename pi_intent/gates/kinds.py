@@ -54,6 +54,11 @@ class Reason(NamedTuple):
     text: str = ""
     is_said: bool = False
 
+    @property
+    def words(self) -> str:
+        """Both in one text."""
+        return f"{self.rule}: {self.text}" if self.text else self.rule
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:

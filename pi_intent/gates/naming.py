@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from pi_intent.contract.rows import full_name
+
 
 def alike(name: str) -> str:
     """Return what a name is compared by: - and _ are alike, as hosts and servers disagree on them."""
@@ -13,7 +15,7 @@ def alike(name: str) -> str:
 
 def tool_names(tool_name: str, tool_source: str | None) -> tuple[str, ...]:
     """Return what a tool is called: by its name, and by `source/name` where somebody supplied it."""
-    return (tool_name,) if tool_source is None else (tool_name, f"{tool_source}/{tool_name}")
+    return (tool_name,) if tool_source is None else (tool_name, full_name(tool_name, tool_source))
 
 
 def covers(pattern: str, names: Iterable[str]) -> bool:

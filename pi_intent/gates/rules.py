@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
@@ -55,9 +55,13 @@ def reasons_to_ask(
         found.update(dict.fromkeys(reasons))
         if len(found) >= _MOST_FOUND:
             break
-    # One of a kind is not crowded out by many of another.
-    firsts = {reason.rule: reason for reason in reversed(found)}
-    return tuple(dict.fromkeys((*reversed(firsts.values()), *found)))[:_MOST_REASONS]
+    return first_of_each(found, lambda reason: reason.rule)[:_MOST_REASONS]
+
+
+def first_of_each[T: Hashable](found: dict[T, None], kind: Callable[[T], str]) -> tuple[T, ...]:
+    """Return what was found with the first of each kind at the beginning: none is crowded out by many of another."""
+    firsts = {kind(one): one for one in reversed(found)}
+    return tuple(dict.fromkeys((*reversed(firsts.values()), *found)))
 
 
 _OF_COMMANDS = frozenset(

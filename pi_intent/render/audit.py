@@ -100,7 +100,7 @@ def _summary(numbers: Numbers, width: int) -> Iterator[Line]:
 def _asked(call: Told, moments: Moments) -> Iterator[Line]:
     yield from _action(call, moments)
     style = STYLES[last_word(call.call.decisions[-1].approved)]
-    reasons = [f"{rule}: {piece}" if piece else rule for rule, piece in call.reasons]
+    reasons = call.call.decisions[-1].reasons
     yield _line(f"asked because of {reasons_text(reasons, most=_REASONS)}", lead="")
     yield _line(call.decision, style, lead="")
     if call.note and (note := printable(call.note, width=UNCUT)):

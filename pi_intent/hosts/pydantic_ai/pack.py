@@ -25,7 +25,7 @@ def pack(question: Question) -> JSONObject:
     if situation.tool_source is not None:
         said["source"] = situation.tool_source
     said["cwd"] = situation.cwd
-    said["reasons"] = [f"{reason.rule}: {reason.text}" if reason.text else reason.rule for reason in question.reasons]
+    said["reasons"] = [reason.words for reason in question.reasons]
     if question.given:
         said["given"] = list(question.given)
     if question.number > 1:
