@@ -15,6 +15,9 @@ from pi_intent.gates.databases import reads_statements
 from pi_intent.gates.inputs import reads_code, said_by, says_nothing
 from pi_intent.gates.listed import handed, listed_by, takes_a_file
 from pi_intent.gates.paths import MOST_PATHS, path_of
+from pi_intent.gates.running.inner import FETCHERS, INPUT, Inside
+from pi_intent.gates.running.inside import inside
+from pi_intent.gates.running.shells import SHELLS
 from pi_intent.gates.script import (
     Assignment,
     Command,
@@ -36,7 +39,6 @@ from pi_intent.gates.variables import (
     unescaped,
 )
 from pi_intent.gates.words import Cell, cells_of, decoded, words_of
-from pi_intent.gates.wrappers import FETCHERS, INPUT, SHELLS, Inside, inside
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
