@@ -13,9 +13,9 @@ from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
 from pi_intent.gates.loaded import loads_code
 from pi_intent.gates.paths import paths_of, word_outside
 from pi_intent.gates.programs import program_dangers
+from pi_intent.gates.running.inner import TELLS_ITSELF
 from pi_intent.gates.script import Command, Script, Unknown, Word
 from pi_intent.gates.secret_reads import reads_secrets
-from pi_intent.gates.wrappers import TELLS_ITSELF
 from pi_intent.gates.written import written_words
 from pi_intent.word_sets import word_set
 

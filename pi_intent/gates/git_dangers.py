@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from pi_intent.gates.git_options import subcommand_at
 from pi_intent.gates.secret_reads import is_secret_path
 from pi_intent.word_sets import word_set
 
-GIT_VALUED = word_set("-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix")
 _REWRITES = word_set("filter-branch filter-repo rebase replace fast-import")
 _FILE = re.compile(r"\.|\.{1,2}/.*|.*/|.*[*?\[].*|:.*|.*\.[a-z]{2,4}")
 """What is a file or a folder and hardly the name of a branch."""
@@ -22,14 +22,12 @@ _MOVES_ON = word_set("--abort --continue --skip --quit --edit-todo --show-curren
 
 def git_dangers(texts: tuple[str, ...], aliases: dict[str, str] | None = None) -> Iterator[str]:
     """Yield the kinds of danger of git's arguments. Options before the subcommand are read over, aliases followed."""
+    at = subcommand_at(texts)
     aliases = dict(aliases or {})
-    at = 0
-    while at < len(texts) and texts[at].startswith("-"):
-        if texts[at] == "-c" and at + 1 < len(texts):
-            name, _, value = texts[at + 1].partition("=")
-            if name.lower().startswith("alias."):
-                aliases[name[6:]] = value
-        at += 2 if texts[at] in GIT_VALUED else 1
+    for option, setting in pairwise(texts[:at]):
+        name, _, value = setting.partition("=")
+        if option == "-c" and name.lower().startswith("alias."):
+            aliases[name[6:]] = value
     if at >= len(texts):
         return
     name, rest = texts[at], texts[at + 1 :]

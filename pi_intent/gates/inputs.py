@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+from pi_intent.gates.running.languages import LANGUAGES, reads_input
+from pi_intent.gates.running.shells import SHELLS
 from pi_intent.gates.script import Command
-from pi_intent.gates.wrappers import LANGUAGES, SHELLS, reads_input
 
 _LONGEST_SAID = 64 * 1024
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from pi_intent.gates.own_commands import VARIABLES, is_harmless
 from pi_intent.gates.paths import outside_project
+from pi_intent.gates.running.shells import SHELLS
 from pi_intent.gates.script import Command, Unknown, Word
-from pi_intent.gates.wrappers import SHELLS
 from pi_intent.word_sets import word_set
 
 _LOADED = word_set(

@@ -8,9 +8,10 @@ from itertools import pairwise
 
 from pi_intent.gates.databases import changes_data
 from pi_intent.gates.hosts import talks_to_itself
+from pi_intent.gates.running.inner import TELLS_ITSELF
+from pi_intent.gates.running.subcommands import CONTAINER_GROUPS, SUBCOMMANDED
 from pi_intent.gates.script import Command
 from pi_intent.gates.secret_reads import reads_secrets
-from pi_intent.gates.wrappers import SUBCOMMANDED, TELLS_ITSELF
 from pi_intent.word_sets import word_set
 
 _DELETES = word_set("rm rmdir unlink shred srm wipe trash trash-put wipefs truncate rimraf del-cli")
@@ -288,20 +289,7 @@ def _machine(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator
 
 def _docker_acts(words: list[str]) -> bool:
     acts = word_set("run rm rmi prune kill stop restart exec start down up create volume-rm cp load import commit")
-    groups = (
-        "container",
-        "image",
-        "volume",
-        "network",
-        "system",
-        "compose",
-        "builder",
-        "buildx",
-        "swarm",
-        "service",
-        "stack",
-    )
-    if words[:1] and words[0] in groups:
+    if words[:1] and words[0] in CONTAINER_GROUPS:
         return any(word in acts for word in words[1:4])
     return bool(words) and words[0] in acts
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import dropwhile
 from typing import Literal
 
@@ -42,19 +43,19 @@ class Unknown:
     """What it is one of, where that is known: the words of a loop."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: what is asked of one many times is kept in it
 class Word:
     """One word as the shell would pass it on: the parts it would pass literally, and those nobody knows before."""
 
     source: str
     parts: tuple[str | Unknown, ...]
 
-    @property
+    @cached_property
     def text(self) -> str | None:
         """Exactly what the shell would pass, or None where that is not known before running."""
         return self.start if all(isinstance(part, str) for part in self.parts) else None
 
-    @property
+    @cached_property
     def start(self) -> str:
         """What is known from the beginning on: everything, for a literal word."""
         known = ""
@@ -87,7 +88,7 @@ class Redirect:
     target: Word
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: what is asked of one many times is kept in it
 class Command:
     """One simple command.
 
@@ -106,13 +107,13 @@ class Command:
     hidden: Hidden | None = None
     source: str = ""
 
-    @property
+    @cached_property
     def program(self) -> str | None:
         """The name without its folder, or None where it is not known."""
         text = self.name.text if self.name else None
         return None if text is None else text.rsplit("/", 1)[-1]
 
-    @property
+    @cached_property
     def texts(self) -> tuple[str, ...]:
         """The arguments, each up to where it is no longer known."""
         return tuple(word.start for word in self.arguments)

@@ -7,16 +7,15 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
 
-from pi_intent.gates.git_dangers import GIT_VALUED
+from pi_intent.gates.git_options import subcommand_at
 from pi_intent.gates.operands import operands
 from pi_intent.gates.own_commands import SED_ADDRESS, sed_scripts
+from pi_intent.gates.running.handed import FINDERS, HAND_IN
 from pi_intent.gates.script import Command, Unknown, Word
-from pi_intent.gates.wrappers import HAND_IN
 from pi_intent.word_sets import word_set
 
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&", "<>")
 _LAST_IS_WRITTEN = word_set("cp mv ln install rsync scp")
-_LOOK_THROUGH = word_set("find fd fdfind")
 _ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash sponge")
 
 
@@ -87,7 +86,7 @@ _GIT_LISTING = word_set(
 def written_words(command: Command) -> Iterator[Word]:
     """Yield the words of a command that name what it writes or deletes, but for what find itself hands in."""
     by = next((name for name in reversed(command.through) if name in HAND_IN), "")
-    return (word for word in _written(command) if by not in _LOOK_THROUGH or not _is_input(word))
+    return (word for word in _written(command) if by not in FINDERS or not _is_input(word))
 
 
 def _written(command: Command) -> Iterator[Word]:
@@ -161,7 +160,7 @@ def _spread(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _written_by_git(words: tuple[Word, ...], texts: tuple[str, ...]) -> Iterator[Word]:
-    at = len(words) - len(list(_behind_options(words)))
+    at = subcommand_at(texts)
     name, rest = "".join(texts[at : at + 1]), words[at + 1 :]
     plain = list(operands(rest, "f" if name == "config" else "bB", ("--file",)))
     few = len(plain) < (2 if name == "config" else 1) and not any(map(_GIT_EDITS.match, texts)) and name != "stash"
@@ -176,18 +175,6 @@ def _written_by_git(words: tuple[Word, ...], texts: tuple[str, ...]) -> Iterator
         yield from plain[1:][-1:]
     elif name == "init" or [word.text for word in plain[:1]] in (["create"], ["add"]):
         yield from {"init": plain[-1:], "bundle": plain[1:2], "worktree": plain[1:2]}.get(name, [])
-
-
-def _behind_options(words: tuple[Word, ...]) -> Iterator[Word]:
-    """The words from git's subcommand on."""
-    left = iter(words)
-    for word in left:
-        if not word.start.startswith("-"):
-            yield word
-            break
-        if word.start in GIT_VALUED:
-            next(left, None)
-    yield from left
 
 
 def _values(words: tuple[Word, ...], options: _Options) -> Iterator[Word]:

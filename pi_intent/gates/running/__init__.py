@@ -1,0 +1,1 @@
+"""Commands that run other commands, kind by kind: what they run."""
