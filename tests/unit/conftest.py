@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from label_events import Calls
 from settings_machine import Machine
 
 collect_ignore_glob = [] if os.environ.get("PI_INTENT_SAMPLES") else ["test_sessions_samples*.py"]
@@ -14,3 +15,8 @@ collect_ignore_glob = [] if os.environ.get("PI_INTENT_SAMPLES") else ["test_sess
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
+
+
+@pytest.fixture
+def calls() -> Calls:
+    return Calls()
