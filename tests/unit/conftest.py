@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from label_events import Calls
-from settings_machine import Machine
+from settings_machine import Load, Machine, loader
 
 collect_ignore_glob = [] if os.environ.get("PI_INTENT_SAMPLES") else ["test_sessions_samples*.py"]
 
@@ -15,6 +15,11 @@ collect_ignore_glob = [] if os.environ.get("PI_INTENT_SAMPLES") else ["test_sess
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
+
+
+@pytest.fixture
+def load(machine: Machine) -> Load:
+    return loader(machine)
 
 
 @pytest.fixture
