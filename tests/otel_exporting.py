@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from clocks import Ticking
 from ledger_events import a_start, an_end
 from otlp_receiver import Received, Receiver
 
@@ -24,21 +25,10 @@ BEGAN = 1_893_456_000_000_000_000
 SECOND, MS = 1_000_000_000, 1_000_000
 
 
-class Clock:
-    """A clock that begins with 2030 and goes on by a second a look."""
-
-    def __init__(self) -> None:
-        self.now = BEGAN // SECOND - 2
-
-    def __call__(self) -> float:
-        self.now += 1
-        return float(self.now)
-
-
 def journal_of(session: str, host: Any = "tau") -> SessionJournal:
     info = SessionInfo(session=session, host=host, agent="main", cwd="/", version="0")
     location = find_ledger(Path(), os.environ)
-    journal = SessionJournal(location, info, environ={}, on_problem=pytest.fail, clock=Clock())
+    journal = SessionJournal(location, info, environ={}, on_problem=pytest.fail, clock=Ticking(BEGAN / SECOND - 2))
     journal._ready()  # the clock's first second is the session's
     return journal
 
