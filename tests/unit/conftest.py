@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,3 +28,15 @@ def load(machine: Machine) -> Load:
 @pytest.fixture
 def calls() -> Calls:
     return Calls()
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users may enter, too."""
+    folder = Path(tempfile.mkdtemp(prefix="pi-intent-"))
+    folder.chmod(0o755)
+    yield folder
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            path.chmod(0o700)
+    shutil.rmtree(folder)
