@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from user_config import write_config
+
 SECONDS = 60
 FOUR = ("read", "write", "edit", "bash")
 TAU = Path(sys.executable).with_name("tau")
@@ -65,7 +67,4 @@ def verdicts(report: Mapping[str, Any]) -> dict[str, str]:
 
 
 def config_of(machine: Machine, text: str) -> Path:
-    config = machine.home / ".config" / "pi-intent" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text(text)
-    return config
+    return write_config(machine.home / ".config", text)

@@ -12,6 +12,7 @@ from typing import Any
 from ledger_schema import assert_records_fit
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
+from user_config import write_config
 
 from pi_intent import MemorySink, ToolExecutionEnd, ToolExecutionStart, ToolIntentUpdate
 from pi_intent.ledger.calls import LedgerCall, read_ledger
@@ -86,6 +87,10 @@ class Desk:
         self.project = self.root / "project"
         self.project.mkdir(parents=True)
         subprocess.run(["git", "init", "-q", str(self.project)], check=True)
+
+    def configure(self, text: str) -> Path:
+        """Set what a person sets in their file, and return it."""
+        return write_config(self.root / "xdg" / "config", text)
 
     @property
     def starts(self) -> list[ToolExecutionStart]:

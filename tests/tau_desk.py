@@ -18,6 +18,7 @@ from tau_ai.events import AssistantDoneEvent
 from tau_coding.paths import TauPaths
 from tau_coding.resources import TauResourcePaths
 from tau_coding.session import CodingSession, CodingSessionConfig
+from user_config import write_config
 
 import pi_intent
 from pi_intent import MemorySink, ToolExecutionEnd, ToolExecutionStart
@@ -63,6 +64,10 @@ class Desk:
         self.project.mkdir(parents=True)
         (self.home / "extensions").mkdir(parents=True)
         subprocess.run(["git", "init", "-q", str(self.project)], check=True)
+
+    def configure(self, text: str) -> Path:
+        """Set what a person sets in their file, and return it."""
+        return write_config(self.root / "xdg" / "config", text)
 
     def extension(self, name: str, source: str) -> None:
         """Give Tau another extension."""
