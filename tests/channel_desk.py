@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from pi_intent.channel import Channel, connect
 from pi_intent.events import (
@@ -108,20 +104,6 @@ class Reader:
 
     def rest(self) -> bytes:
         return self._file.read()
-
-
-@pytest.fixture
-def short_path() -> Iterator[Path]:
-    """A folder whose name leaves room for that of a socket."""
-    with tempfile.TemporaryDirectory(dir="/tmp", prefix="pi-") as folder:
-        yield Path(folder)
-
-
-@pytest.fixture
-def desk(short_path: Path) -> Iterator[Desk]:
-    made = Desk(short_path)
-    yield made
-    made.close()
 
 
 def joined(desk: Desk, channel: Channel) -> Reader:

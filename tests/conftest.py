@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -22,3 +25,10 @@ for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIG
 def pytest_xdist_auto_num_workers() -> int | None:
     """`-n auto` is half as many again as there are processors: for a third of their time tests wait for a program."""
     return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else ((os.cpu_count() or 1) * 3 + 1) // 2
+
+
+@pytest.fixture
+def short_path() -> Iterator[Path]:
+    """A folder whose name leaves room for that of a socket."""
+    with tempfile.TemporaryDirectory(dir="/tmp", prefix="pi-") as folder:
+        yield Path(folder)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from ledger_schema import assert_records_fit
 
+from pi_intent.ledger.calls import calls
+from pi_intent.ledger.entries import CallEntry, DoneEntry
 from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.reader import Segment, read_segments
 from pi_intent.ledger.verify import check_lines
@@ -81,6 +83,12 @@ def told(report: FileReport) -> dict[str, int]:
         "unread_lines"
     )
     return {name: getattr(report, name) for name in fields.split() if getattr(report, name)}
+
+
+def the_call(location: LedgerLocation) -> tuple[CallEntry, DoneEntry | None]:
+    (only,) = calls(location.root)
+    assert only.call is not None
+    return only.call, only.done
 
 
 def segments(location: LedgerLocation) -> list[Path]:

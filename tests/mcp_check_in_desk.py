@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mcp_desk import ECHO, Desk, line
+from user_config import write_config
 
 ENVELOPE = "io.modelcontextprotocol/"
 ASKS = {"PI_INTENT_ASK": "exec"}
@@ -91,8 +92,7 @@ def decided(desk: Desk) -> list[tuple[bool | None, str | None]]:
 
 
 def settings(folder: Path, text: str) -> dict[str, str]:
-    (folder / "pi-intent").mkdir()
-    (folder / "pi-intent" / "config.toml").write_text(text)
+    write_config(folder, text)
     return {"XDG_CONFIG_HOME": str(folder)}
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mcp_peer import Outcome, Peer
+from user_config import write_config
 
 SERVER = Path(__file__).parent / "hosts" / "mcp" / "hostile_server.py"
 STATED = '"intent":"Find what the proxy loses"'
@@ -199,9 +200,7 @@ def hold(scenario: Scenario, folder: Path, *, wrapped: bool) -> Run:
     project.mkdir(parents=True, exist_ok=True)
     record.write_bytes(b"")
     if scenario.settings:
-        config = folder / ".config" / "pi-intent" / "config.toml"
-        config.parent.mkdir(parents=True, exist_ok=True)
-        config.write_text(scenario.settings)
+        write_config(folder / ".config", scenario.settings)
     command = scenario.command or server_command(scenario.options, Path("../record"))
     if wrapped:
         command = wrapped_command(command, *scenario.wrap)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
+from host_desk import HostDesk
 from ledger_schema import assert_records_fit
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, FunctionModel
 
-from pi_intent import MemorySink, ToolExecutionEnd, ToolExecutionStart, ToolIntentUpdate
+from pi_intent import ToolIntentUpdate
 from pi_intent.ledger.calls import LedgerCall, read_ledger
 
 type Turn = str | list[tuple[str, Any] | tuple[str, Any, str]]
@@ -75,38 +73,12 @@ class Script:
         ]
 
 
-@dataclass
-class Desk:
+class Desk(HostDesk):
     """A project with a ledger, and what was told of the calls made there."""
-
-    root: Path
-    events: MemorySink = field(default_factory=MemorySink)
-
-    def __post_init__(self) -> None:
-        self.project = self.root / "project"
-        self.project.mkdir(parents=True)
-        subprocess.run(["git", "init", "-q", str(self.project)], check=True)
-
-    @property
-    def starts(self) -> list[ToolExecutionStart]:
-        return [event for event in self.events if isinstance(event, ToolExecutionStart)]
-
-    @property
-    def ends(self) -> list[ToolExecutionEnd]:
-        return [event for event in self.events if isinstance(event, ToolExecutionEnd)]
 
     @property
     def updates(self) -> list[ToolIntentUpdate]:
         return [event for event in self.events if isinstance(event, ToolIntentUpdate)]
-
-    @property
-    def statuses(self) -> list[tuple[str, str]]:
-        """Tool and status of each ended call, after a check that every call started and ended exactly once."""
-        started = [start.call_id for start in self.starts]
-        ended = [end.call_id for end in self.ends]
-        assert len(set(started)) == len(started)
-        assert sorted(started) == sorted(ended)
-        return [(end.tool_name, end.status) for end in self.ends]
 
     @property
     def kept(self) -> list[LedgerCall]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pi_intent.settings import LoadedSettings, load_settings
+from pi_intent.settings.load import ASKED_MEANWHILE
 from pi_intent.types import Policy
+
+type Load = Callable[..., LoadedSettings]
 
 
 class Machine:
@@ -33,6 +36,21 @@ class Machine:
             self.project_file.write_text(project, encoding="utf-8")
         environ = {"HOME": str(self.home), **(env or {})}
         return load_settings(project=self.project, environ=environ, overrides=overrides)
+
+
+def loader(machine: Machine) -> Load:
+    """Load what two files say, the person's and the project's, and variables by their names."""
+
+    def load(user: str = "", project: str = "", **environ: str) -> LoadedSettings:
+        return machine.load(user, project, env=environ)
+
+    return load
+
+
+def said(loaded: LoadedSettings) -> list[str]:
+    """The warnings without the name of the file, and without what follows from them."""
+    told = (warning for warning in loaded.warnings if not warning.endswith(ASKED_MEANWHILE))
+    return [warning.partition(".toml: ")[2] or warning for warning in told]
 
 
 def policy_of(

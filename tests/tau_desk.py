@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from host_desk import HostDesk
 from ledger_schema import assert_records_fit
 from tau_agent.events import ToolExecutionEndEvent
 from tau_agent.messages import AssistantMessage, TextContent, ToolCall
@@ -20,7 +20,6 @@ from tau_coding.resources import TauResourcePaths
 from tau_coding.session import CodingSession, CodingSessionConfig
 
 import pi_intent
-from pi_intent import MemorySink, ToolExecutionEnd, ToolExecutionStart
 
 CHECKOUT = Path(pi_intent.__file__).parents[1]
 
@@ -50,19 +49,15 @@ class Model(FakeProvider):
 
 
 @dataclass
-class Desk:
+class Desk(HostDesk):
     """A project, a home for Tau, and what was told of the calls made there."""
 
-    root: Path
-    events: MemorySink = field(default_factory=MemorySink)
     sessions: list[CodingSession] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.project = self.root / "project"
+        super().__post_init__()
         self.home = self.root / "tau"
-        self.project.mkdir(parents=True)
         (self.home / "extensions").mkdir(parents=True)
-        subprocess.run(["git", "init", "-q", str(self.project)], check=True)
 
     def extension(self, name: str, source: str) -> None:
         """Give Tau another extension."""
@@ -100,24 +95,12 @@ class Desk:
         return [event async for event in session.prompt("go") if isinstance(event, ToolExecutionEndEvent)]
 
     @property
-    def starts(self) -> list[ToolExecutionStart]:
-        return [event for event in self.events if isinstance(event, ToolExecutionStart)]
-
-    @property
-    def ends(self) -> list[ToolExecutionEnd]:
-        return [event for event in self.events if isinstance(event, ToolExecutionEnd)]
-
-    @property
     def statuses(self) -> list[tuple[str, str]]:
-        """Tool and status of each ended call, after a check that every call started and ended exactly once."""
-        started = [start.call_id for start in self.starts]
-        ended = [end.call_id for end in self.ends]
-        assert len(set(started)) == len(started)
-        assert sorted(started) == sorted(ended)
+        """As of any host, after a check that the events of each session are numbered without a gap."""
         for session_id in {event.session_id for event in self.events}:
             numbers = [event.seq for event in self.events if event.session_id == session_id]
             assert numbers == list(range(1, len(numbers) + 1))
-        return [(end.tool_name, end.status) for end in self.ends]
+        return super().statuses
 
     @property
     def segments(self) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Run a command on a terminal of 24 lines, and see what it is sent."""
+"""Run a command on a terminal, and see what it is sent."""
 
 from __future__ import annotations
 
@@ -8,17 +8,32 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 
 def on_a_terminal(*args: str, **environ: str) -> str:
-    """Return what `pi-intent` sends to a terminal of 80 columns, or of as many as `COLUMNS` says."""
+    """Return what `pi-intent` sends to a terminal of 24 lines and 80 columns, or of as many as `COLUMNS` says."""
+    command = [sys.executable, "-m", "pi_intent", *args]
+    said, code = run_on_a_terminal(
+        command, {**os.environ, "LINES": "24", "COLUMNS": "80", "TERM": "xterm", **environ}
+    )
+    assert code == 0
+    return said
+
+
+def run_on_a_terminal(
+    command: Sequence[str], environ: Mapping[str, str], *, cwd: Path | None = None, is_typed_at: bool = True
+) -> tuple[str, int]:
+    """Return what a command sends to a terminal, and how it ends; where nobody types at it, it reads nothing."""
     main, terminal = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "pi_intent", *args],
-        stdin=terminal,
+        command,
+        stdin=terminal if is_typed_at else subprocess.DEVNULL,
         stdout=terminal,
         stderr=terminal,
-        env={**os.environ, "LINES": "24", "COLUMNS": "80", "TERM": "xterm", **environ},
+        env=environ,
+        cwd=cwd,
     )
     os.close(terminal)
     said, until = b"", time.monotonic() + 60
@@ -33,5 +48,5 @@ def on_a_terminal(*args: str, **environ: str) -> str:
             break
         said += piece
     os.close(main)
-    assert process.wait(timeout=60) == 0
-    return said.decode()
+    code = process.wait(timeout=60)
+    return said.decode(), code

@@ -1,4 +1,4 @@
-"""Where commands are run in tests: an empty folder in no repository, with a state folder of its own."""
+"""Where commands are run in tests: an empty folder in no repository, with a state folder of its own; or a machine."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from doctor_machine import Machine
 
 
 @pytest.fixture
@@ -44,3 +45,9 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """What a doctor is to look into."""
+    return Machine(tmp_path)

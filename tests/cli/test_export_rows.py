@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from clocks import Ticking
 from ledger_events import a_question, a_start, an_end
 
 from pi_intent.cli.export_rows import COLUMNS, Rows
@@ -27,6 +28,8 @@ from pi_intent.ledger.record import SessionInfo
 from pi_intent.protocols import CallContext, Settlement
 from pi_intent.redaction import Redactor
 
+BEGAN = 1_893_456_000.0
+"""2030, in seconds."""
 CONTEXT = CallContext(turn=1, policy="require", profile="lean", bytes_in=1)
 KEYS = [
     *("id", "state", "session", "host", "agent", "group", "turn", "seq", "parent", "toolCallId", "ts", "tool"),
@@ -41,22 +44,11 @@ def project(shop: Path) -> Path:
     return shop
 
 
-class Clock:
-    """A clock that begins with 2030 and goes on by a second a look."""
-
-    def __init__(self) -> None:
-        self.now = 1_893_456_000.0
-
-    def __call__(self) -> float:
-        self.now += 1
-        return self.now
-
-
 @pytest.fixture
 def journal() -> Iterator[SessionJournal]:
     info = SessionInfo(session="s-1", host="tau", agent="main", cwd="/", version="0")
     location = find_ledger(Path(), os.environ)
-    journal = SessionJournal(location, info, environ={}, on_problem=pytest.fail, clock=Clock())
+    journal = SessionJournal(location, info, environ={}, on_problem=pytest.fail, clock=Ticking(BEGAN))
     yield journal
     journal.close()
 
@@ -211,7 +203,7 @@ def test_the_halves_of_a_call_in_two_files_are_joined(journal: SessionJournal) -
 def test_only_the_session_and_the_time_that_are_asked_for(journal: SessionJournal) -> None:
     first, second = call_of(journal, 1), call_of(journal, 2)
     other = SessionInfo(session="other", host="pi", agent="main", cwd="/", version="0")
-    with_other = SessionJournal(journal.location, other, environ={}, on_problem=pytest.fail, clock=Clock())
+    with_other = SessionJournal(journal.location, other, environ={}, on_problem=pytest.fail, clock=Ticking(BEGAN))
     third = call_of(with_other, 3, session_id="other")
     with_other.close()
     assert {line["id"] for line in lines()} == {first, second, third}

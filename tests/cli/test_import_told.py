@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from session_texts import claude_session, pi_session, write
+from terminal_run import run_on_a_terminal
 
 from pi_intent.cli.main import commands
 
@@ -42,20 +40,9 @@ def document(*args: str) -> dict[str, Any]:
 
 def on_a_terminal(width: int, *args: str) -> list[str]:
     """Return the lines that a terminal gets."""
-    ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "pi_intent", "import", *args]
-    environ = {**os.environ, "COLUMNS": str(width)}
-    try:
-        subprocess.run(
-            command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs, env=environ, timeout=60, check=False
-        )
-    finally:
-        os.close(theirs)
-    shown = b""
-    with os.fdopen(ours, "rb", buffering=0) as screen, suppress(OSError):  # how a terminal says that it is closed
-        while piece := screen.read(65_536):
-            shown += piece
-    return shown.decode().splitlines()
+    shown, _ = run_on_a_terminal(command, {**os.environ, "COLUMNS": str(width)}, is_typed_at=False)
+    return shown.splitlines()
 
 
 @pytest.mark.parametrize("secret", [SECRET, SHAPED])

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from clocks import Standing
 from ledger_schema import assert_records_fit
 from rich.cells import cell_len
 from rich.console import Console
@@ -40,21 +41,11 @@ HOSTILE = "Look\x1b]0;owned\x07 [bold]at[/bold] [@click=app.quit]this[/]\nand \u
 FIELDS: dict[str, Any] = {"agent_id": "main", "host": "tau", "tool_call_id": "tool-call-0"}
 
 
-class Clock:
-    """Stands still until it is moved on."""
-
-    def __init__(self, now: float) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
-
-
 class Writer:
     """Writes one session's ledger the way a host does, at fixed times and with fixed ids."""
 
     def __init__(self, project: Path, session: str, begins: float = NOON, **info: Any) -> None:
-        self.clock = Clock(begins)
+        self.clock = Standing(begins)
         self.session = session
         self.problems: list[str] = []
         self.journal = SessionJournal(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import subprocess
 import sys
 import time
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from client_configs import CLAUDE, Desk, desk
+from terminal_run import run_on_a_terminal
 
 from pi_intent.hosts.mcp.clients.client import ClientName
 
@@ -52,22 +52,9 @@ def pi_intent(here: Desk, *arguments: str, **environ: str) -> subprocess.Complet
 
 def on_a_terminal(here: Desk, *arguments: str) -> str:
     """Return what a terminal of 80 columns gets, both streams of it."""
-    ours, theirs = pty.openpty()
     environ = {**here.surroundings.environ, "LANG": "C.UTF-8", "COLUMNS": "80"}
-    process = subprocess.Popen(
-        started(here, *arguments), env=environ, cwd=here.project, stdin=theirs, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    read = b""
-    try:
-        while piece := os.read(ours, 65536):
-            read += piece
-    except OSError:
-        pass  # its end, as Linux tells it
-    finally:
-        os.close(ours)
-        process.wait(SECONDS)
-    return read.decode().replace("\r\n", "\n")
+    read, _ = run_on_a_terminal(started(here, *arguments), environ, cwd=here.project)
+    return read.replace("\r\n", "\n")
 
 
 def servers(here: Desk, path: Path, /, **entries: object) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from ledger_events import a_start, an_end
+from user_config import write_config
 
 from pi_intent.cli.main import commands
 from pi_intent.ledger.journal import SessionJournal
@@ -69,9 +70,7 @@ def document(*args: str) -> dict[str, Any]:
 
 
 def user_keeps(home: Path, keep: str) -> None:
-    folder = home / "config" / "pi-intent"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.toml").write_text(f'keep = "{keep}"\n')
+    write_config(home / "config", f'keep = "{keep}"\n')
 
 
 @pytest.mark.usefixtures("utc")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from user_config import write_config
 
 from pi_intent.cli.demo.model import ScriptedModel
 from pi_intent.cli.demo.tau import HermeticTau
@@ -78,9 +79,7 @@ def test_one_tool_in_the_full_profile_explains_itself_and_needs_no_section(tau: 
 
 
 def test_a_profile_that_is_set_for_one_tool_stays_and_is_told(tau: HermeticTau) -> None:
-    config = tau.home / ".config" / "pi-intent" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text('[tools]\nread = { profile = "lean" }\n')
+    config = write_config(tau.home / ".config", '[tools]\nread = { profile = "lean" }\n')
     done = schema(tau, "--profile", "full", "--json")
     assert done.stderr == f"{config}: tools.read.profile goes before --profile, as it is for single tools.\n"
     described = [

@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -169,13 +168,6 @@ class Desk:
     def close(self) -> None:
         for program in self._programs:
             program.end()
-
-
-@pytest.fixture
-def short_path() -> Iterator[Path]:
-    """A folder whose name leaves room for that of a socket."""
-    with tempfile.TemporaryDirectory(dir="/tmp", prefix="pi-") as folder:
-        yield Path(folder)
 
 
 @pytest.fixture

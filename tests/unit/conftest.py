@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from settings_machine import Machine
+from label_events import Calls
+from settings_machine import Load, Machine, loader
 
 collect_ignore_glob = [] if os.environ.get("PI_INTENT_SAMPLES") else ["test_sessions_samples*.py"]
 
@@ -14,3 +18,25 @@ collect_ignore_glob = [] if os.environ.get("PI_INTENT_SAMPLES") else ["test_sess
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
+
+
+@pytest.fixture
+def load(machine: Machine) -> Load:
+    return loader(machine)
+
+
+@pytest.fixture
+def calls() -> Calls:
+    return Calls()
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that other users may enter, too."""
+    folder = Path(tempfile.mkdtemp(prefix="pi-intent-"))
+    folder.chmod(0o755)
+    yield folder
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            path.chmod(0o700)
+    shutil.rmtree(folder)

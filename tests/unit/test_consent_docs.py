@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from gate_desk import YES, GateDesk, Person, gate_desk, rules_of
+from user_config import write_config
 
 import pi_intent
 from pi_intent.gates.check_in import MOST_QUESTIONS, MOST_SHOWN
@@ -45,9 +46,7 @@ def table_after(heading: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("number", range(len(code("toml"))))
 def test_the_settings_in_the_page_count(tmp_path: Path, number: int):
-    file = tmp_path / ".config/pi-intent/config.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text(code("toml")[number], encoding="utf-8")
+    write_config(tmp_path / ".config", code("toml")[number])
     loaded = load_settings(project=None, environ={"HOME": str(tmp_path)})
     assert loaded.warnings == ()
     assert loaded.settings.can_ask
@@ -102,9 +101,7 @@ def test_every_setting_of_asking_and_its_variable_stand_in_the_page_of_settings(
 
 def test_the_settings_of_the_page_of_settings_are_right(tmp_path: Path):
     user, project = code("toml", SETTINGS)[:2]
-    file = tmp_path / ".config/pi-intent/config.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text(user, encoding="utf-8")
+    write_config(tmp_path / ".config", user)
     (tmp_path / ".pi-intent.toml").write_text(project, encoding="utf-8")
     alone = load_settings(project=None, environ={"HOME": str(tmp_path)})
     both = load_settings(project=tmp_path, environ={"HOME": str(tmp_path)})

@@ -6,12 +6,10 @@ import errno
 import json
 import math
 import os
-import shutil
 import stat
 import subprocess
 import sys
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -92,18 +90,6 @@ def test_a_time_that_is_none_costs_its_records_and_says_so(tmp_path: Path, broke
     assert len(told) == 1
     assert told[0].startswith("a record for the ledger could not be made (")
     assert told[0].endswith("; calls go on, but are not recorded until it works")
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that other users may enter, too."""
-    folder = Path(tempfile.mkdtemp(prefix="pi-intent-"))
-    folder.chmod(0o755)
-    yield folder
-    for path in folder.rglob("*"):
-        if path.is_dir():
-            path.chmod(0o700)
-    shutil.rmtree(folder)
 
 
 # As a user who owns the folder and is not root, whom nothing is forbidden.

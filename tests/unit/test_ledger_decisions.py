@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from clocks import Ticking
 from indexed_ledger import Ledger, answers
 from ledger_events import a_question, a_start, an_end
 from ledger_schema import assert_records_fit
@@ -27,6 +28,7 @@ from pi_intent.ledger.record import NAME_LIMIT, REASONS_LIMIT, SessionInfo, seal
 from pi_intent.ledger.verify import check_lines
 from pi_intent.protocols import CallContext, Decision, Settlement
 
+BEGAN = 1_900_000_000.0
 CONTEXT = CallContext(turn=1, policy="require", profile="lean", bytes_in=1)
 SETTLEMENT = Settlement(status="ok", is_error=False)
 DIGEST = "hmac:" + "0" * 32
@@ -35,21 +37,11 @@ APPROVED = ASKED._replace(approved=True, by="person", scope="once", shown="bash,
 DENIED = ASKED._replace(approved=False, by="person", note="Not on a Friday")
 
 
-class Clock:
-    """A clock that goes on by a second each time it is looked at, from where it is put."""
-
-    now = 1_900_000_000.0
-
-    def __call__(self) -> float:
-        self.now += 1
-        return self.now
-
-
-def journal_in(root: Path, *, clock: Clock | None = None, session: str = "s-1", **options: Any) -> SessionJournal:
+def journal_in(root: Path, *, clock: Ticking | None = None, session: str = "s-1", **options: Any) -> SessionJournal:
     info = SessionInfo(session=session, host="tau", agent="main", cwd="/p", version="0")
     location = LedgerLocation(root=root, project=Path("/p"))
     on_problem = options.pop("on_problem", pytest.fail)
-    return SessionJournal(location, info, environ={}, on_problem=on_problem, clock=clock or Clock(), **options)
+    return SessionJournal(location, info, environ={}, on_problem=on_problem, clock=clock or Ticking(BEGAN), **options)
 
 
 def run(journal: SessionJournal, *decisions: Decision, redact_args: bool = False) -> None:
@@ -141,7 +133,7 @@ def test_under_strict_a_decision_that_cannot_be_recorded_vetoes_and_else_it_is_c
 
 
 def test_within_a_file_the_lines_give_the_order_whatever_the_clock_said(tmp_path: Path) -> None:
-    clock = Clock()
+    clock = Ticking(BEGAN)
     journal = journal_in(tmp_path, clock=clock)
     journal.opened(a_start(call_id="a", seq=1), CONTEXT)
     journal.decided(ASKED)
@@ -157,7 +149,7 @@ def test_within_a_file_the_lines_give_the_order_whatever_the_clock_said(tmp_path
 
 def test_an_answer_counts_wherever_it_stands(tmp_path: Path) -> None:
     """After the end of the call, and in a later or an earlier file than the call."""
-    clock = Clock()
+    clock = Ticking(BEGAN)
     journal = journal_in(tmp_path, clock=clock, session="m")
     for call_id in "abc":
         run(journal, replace_id(ASKED, call_id))
@@ -238,7 +230,7 @@ def told_of(path: Path, lines: list[bytes]) -> tuple[int, str, int] | None:
 
 
 def test_a_decision_keeps_its_segment_as_young_as_it_is(tmp_path: Path) -> None:
-    clock = Clock()
+    clock = Ticking(BEGAN)
     journal = journal_in(tmp_path, clock=clock)
     run(journal, ASKED)
     clock.now += 86_400 * 30

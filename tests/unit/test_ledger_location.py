@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -121,15 +118,6 @@ def test_a_repository_that_git_distrusts_has_its_ledger_in_the_state_folder(
     assert found.note == (
         f"git distrusts the repository, because it belongs to another user: the ledger lies in {found.root}"
     )
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A folder that other users may enter, too."""
-    folder = Path(tempfile.mkdtemp(prefix="pi-intent-"))
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
 
 
 def find_as_nobody(cwd: Path, home: Path) -> list[str]:

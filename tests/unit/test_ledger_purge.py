@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from clocks import Standing
 from ledger_events import a_start, an_end
 
 from pi_intent.ledger.journal import SessionJournal
@@ -25,14 +26,6 @@ CONTEXT = CallContext(turn=1, policy="require", profile="lean", bytes_in=1)
 SETTLEMENT = Settlement(status="ok", is_error=False)
 
 
-class Clock:
-    def __init__(self, now: float) -> None:
-        self.now = now
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def journal_at(root: Path, clock: Callable[[], float], session: str = "s-1") -> SessionJournal:
     info = SessionInfo(session=session, host="tau", agent="main", cwd="/", version="0")
     location = LedgerLocation(root=root, project=None)
@@ -41,7 +34,7 @@ def journal_at(root: Path, clock: Callable[[], float], session: str = "s-1") -> 
 
 def write(root: Path, *times: float, begun: str = "", ended: str = "", session: str = "s-1") -> Path:
     """Write a segment with a whole call at each time, the first halves of some, and the second of others."""
-    clock = Clock(times[0])
+    clock = Standing(times[0])
     journal = journal_at(root, clock, session)
     for number, now in enumerate(times):
         clock.now = now
@@ -95,7 +88,7 @@ def test_the_youngest_record_counts_also_where_the_clock_was_set_back_behind_it(
 
 
 def test_a_running_writers_segment_stays_however_old_and_goes_when_it_has_ended(tmp_path: Path) -> None:
-    journal = journal_at(tmp_path, Clock(OLD))
+    journal = journal_at(tmp_path, Standing(OLD))
     journal.opened(a_start(call_id="a", seq=1), CONTEXT)
     path = journal.path
     assert path is not None
@@ -152,7 +145,7 @@ def test_what_changed_since_it_was_surveyed_or_is_in_use_or_gone_is_not_removed(
     path.write_bytes(content + b"\n")
     assert remove_segment(found) == "changed"
     path.write_bytes(content)
-    held = journal_at(tmp_path, Clock(OLD))
+    held = journal_at(tmp_path, Standing(OLD))
     held.opened(a_start(call_id="a", seq=1), CONTEXT)
     assert held.path is not None
     assert remove_segment(Survey(path=held.path, size=held.path.stat().st_size)) == "in use"

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from user_config import write_config
 
 from pi_intent.credentials import fetch
 from pi_intent.errors import CredentialError
@@ -22,9 +23,7 @@ STEERING = (
 
 
 def load(root: Path, text: str) -> LoadedSettings:
-    file = root / "pi-intent/config.toml"
-    file.parent.mkdir()
-    file.write_text(text, encoding="utf-8")
+    write_config(root, text)
     return load_settings(project=None, environ={"XDG_CONFIG_HOME": str(root)})
 
 

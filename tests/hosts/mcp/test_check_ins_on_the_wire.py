@@ -14,6 +14,7 @@ import pytest
 from ledger_schema import assert_records_fit
 from mcp_peer import Outcome, Peer, lines_of
 from mcp_scenarios import environment, server_command, wrapped_command
+from user_config import write_config
 
 from pi_intent.hosts.mcp.questions import DENY, ONCE
 from pi_intent.ledger.calls import calls
@@ -99,8 +100,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
     def started(*, modern: bool = False, **options: Any) -> Talk:
         project = tmp_path / "project"
         subprocess.run(["git", "init", "-q", str(project)], check=True)
-        (tmp_path / ".config" / "pi-intent").mkdir(parents=True)
-        (tmp_path / ".config" / "pi-intent" / "config.toml").write_text(ASKS)
+        write_config(tmp_path / ".config", ASKS)
         command = wrapped_command(server_command(options, tmp_path / "record"), "--server", "hostile")
         peers.append(Peer(command, cwd=project, env=environment(tmp_path)))
         return Talk(peers[0], tmp_path, modern=modern)
@@ -211,8 +211,7 @@ def test_a_servers_own_questions_go_their_way_beside_ours(start: Start):
     [("", False), ('policy = "require"\n', False), ('[tools]\n"x" = { tier = "read" }\n', False), (ASKS, True)],
 )
 def test_nothing_of_it_is_loaded_where_nobody_is_asked(tmp_path: Path, settings: str, is_loaded: bool):
-    (tmp_path / ".config" / "pi-intent").mkdir(parents=True)
-    (tmp_path / ".config" / "pi-intent" / "config.toml").write_text(settings)
+    write_config(tmp_path / ".config", settings)
     command = (sys.executable, "-X", "importtime", *wrapped_command(("/bin/true",))[1:])
     done = subprocess.run(
         command, cwd=tmp_path, env=environment(tmp_path), capture_output=True, timeout=60, text=True, check=True

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from user_config import write_config
 
 from pi_intent import artifact_reference
 from pi_intent.hosts.mcp.told import Told
@@ -95,8 +96,7 @@ class Talk:
 
 @pytest.fixture
 def talk(tmp_path: Path) -> Iterator[Talk]:
-    (tmp_path / "config" / "pi-intent").mkdir(parents=True)
-    (tmp_path / "config" / "pi-intent" / "config.toml").write_text(SETTINGS)
+    write_config(tmp_path / "config", SETTINGS)
     environ = {name: text for name, text in os.environ.items() if not name.startswith("PI_INTENT")}
     environ |= {"XDG_CONFIG_HOME": str(tmp_path / "config"), "XDG_STATE_HOME": str(tmp_path / "state")}
     environ |= {"WHERE_IT_IS": CANARY, "GIT_CEILING_DIRECTORIES": str(tmp_path), "HOME": str(tmp_path)}

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from mcp_desk import ECHO, Desk, line
+from user_config import write_config
 
 from pi_intent.events import ToolExecutionEnd, ToolExecutionStart
 from pi_intent.hosts.mcp.options import read_options
@@ -221,8 +222,7 @@ def test_a_call_whose_id_is_used_again_is_interrupted():
 
 
 def test_what_else_is_set_for_a_tool_that_is_left_alone_holds(tmp_path: Path):
-    (tmp_path / "pi-intent").mkdir()
-    (tmp_path / "pi-intent" / "config.toml").write_text('[tools]\n"vault_get" = { redact_args = true }\n')
+    write_config(tmp_path, '[tools]\n"vault_get" = { redact_args = true }\n')
     policy = ServerPolicy(
         read_options(["--exempt", "vault*", "x"]), "srv", {"XDG_CONFIG_HOME": str(tmp_path)}, tell=print
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from host_desk import move_home
 from pydantic_desk import Desk
 from pydantic_gated import WAYS
 
@@ -29,12 +29,7 @@ def loop() -> Iterator[None]:
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for name in ("CONFIG", "STATE", "CACHE", "DATA"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "xdg" / name.lower()))
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    for name in [name for name in os.environ if name.startswith("PI_INTENT")]:
-        monkeypatch.delenv(name)
+    move_home(monkeypatch, tmp_path)
     monkeypatch.setattr(options, "_said", set())
     desk = Desk(tmp_path)
     monkeypatch.chdir(desk.project)

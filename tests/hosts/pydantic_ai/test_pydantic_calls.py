@@ -289,9 +289,7 @@ def test_settings_of_the_project_can_only_raise_what_code_chose(desk: Desk) -> N
 
 
 def test_what_the_user_has_set_for_a_tool_holds(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = desk.root / "xdg" / "config" / "pi-intent"
-    config.mkdir(parents=True)
-    (config / "config.toml").write_text('[tools]\nadd = "optional"\n')
+    desk.configure('[tools]\nadd = "optional"\n')
     script = Script([("add", {"a": 1, "b": 2})], "done")
     agent_of(script, add).run_sync("go")
     assert script.tools[0]["add"]["required"] == ["a", "b"]
@@ -325,9 +323,7 @@ def test_a_pattern_that_covers_no_tool_is_said(desk: Desk, caplog: pytest.LogCap
 def test_a_pattern_of_a_file_that_names_a_toolset_and_none_of_its_tools_is_said(
     desk: Desk, caplog: pytest.LogCaptureFixture
 ) -> None:
-    config = desk.root / "xdg" / "config" / "pi-intent"
-    config.mkdir(parents=True)
-    (config / "config.toml").write_text('[tools]\n"sums/ad" = "omit"\n"other/ad" = "omit"\n')
+    desk.configure('[tools]\n"sums/ad" = "omit"\n"other/ad" = "omit"\n')
     toolset = FunctionToolset([add], id="sums")
     Agent(Script("done").model, toolsets=[toolset], capabilities=[Intents()]).run_sync("go")
     [told] = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]

@@ -192,9 +192,7 @@ async def test_settings_say_which_calls_wait(
     for name, value in settings.items():
         match name:
             case "config":
-                folder = desk.root / "xdg" / "config" / "pi-intent"
-                folder.mkdir(parents=True)
-                (folder / "config.toml").write_text(value)
+                desk.configure(value)
             case "project":
                 (desk.project / ".pi-intent.toml").write_text(value)
             case _:
@@ -231,9 +229,7 @@ async def test_a_run_of_its_own_output_type_waits_where_it_is_told_to(desk: Desk
 
 
 async def test_what_another_gate_refuses_is_denied_and_nobody_is_asked(desk: Desk, how: str, asked: None) -> None:
-    folder = desk.root / "xdg" / "config" / "pi-intent"
-    folder.mkdir(parents=True)
-    (folder / "config.toml").write_text('artifacts = true\n[tools.remove]\nwants = { path = "page" }\n')
+    desk.configure('artifacts = true\n[tools.remove]\nwants = { path = "page" }\n')
     store, script = Store(), Script([("remove", {**SENT, "path": "artifact:page:" + 32 * "0"}, "call-a")], "done")
     await gated_agent(how, script, store.toolset).run("go")
     assert store.removed == []

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, Field, SecretStr
 from pydantic_ai import (
+    Agent,
     DeferredToolRequests,
     DeferredToolResults,
     RunContext,
@@ -30,6 +31,15 @@ from pi_intent import Answer, Question
 from pi_intent.gates.question import Asker
 
 SESSION = {"call-a": {"pi_intent": {"scope": "session"}}}
+
+
+async def answered_after_a_change(
+    agent: Agent[None, Any], answer: DeferredToolResults = YES, **changes: Any
+) -> tuple[Any, Any]:
+    """Run up to a question, change the call in the history, and go on with an answer; return what came of both."""
+    first = await agent.run("go")
+    changed = with_arguments(first.all_messages(), **changes)
+    return first, await agent.run(message_history=changed, deferred_tool_results=answer)
 
 
 async def test_what_whoever_approves_writes_is_what_runs_and_what_the_decision_names(
@@ -56,9 +66,7 @@ async def test_an_approval_does_not_cover_arguments_that_changed_in_the_history(
 ) -> None:
     store = Store()
     agent = gated_agent(how, Script([CALL], "done"), store.toolset)
-    first = await agent.run("go")
-    changed = with_arguments(first.all_messages(), path="/etc")
-    second = await agent.run(message_history=changed, deferred_tool_results=YES)
+    _, second = await answered_after_a_change(agent, path="/etc")
     assert store.removed == []
     said = second.output.metadata["call-a"]["pi_intent"]
     assert (said["action"], said["number"]) == ("remove /etc", 2)
@@ -83,9 +91,7 @@ async def test_what_ran_in_the_end_is_kept_and_not_what_was_asked_about_meanwhil
 ) -> None:
     store = Store()
     agent = gated_agent(how, Script([CALL], "done"), store.toolset)
-    first = await agent.run("go")
-    changed = with_arguments(first.all_messages(), path="/etc")
-    await agent.run(message_history=changed, deferred_tool_results=YES)
+    first, _ = await answered_after_a_change(agent, path="/etc")
     back = await agent.run(message_history=first.all_messages(), deferred_tool_results=YES)
     await agent.run(message_history=back.all_messages(), deferred_tool_results=YES)
     assert store.removed == ["/tmp/x"]
@@ -96,9 +102,7 @@ async def test_what_is_denied_after_it_changed_is_kept_as_having_run_with_nothin
     desk: Desk, how: str, asked: None
 ) -> None:
     agent = gated_agent(how, Script([CALL], "done"), Store().toolset)
-    first = await agent.run("go")
-    changed = with_arguments(first.all_messages(), path="/etc")
-    second = await agent.run(message_history=changed, deferred_tool_results=YES)
+    _, second = await answered_after_a_change(agent, path="/etc")
     no = DeferredToolResults(approvals={"call-a": False})
     await agent.run(message_history=second.all_messages(), deferred_tool_results=no)
     assert [(kept.done.status, kept.done.ran_args) for kept in desk.kept if kept.done] == [("denied", None)]
@@ -122,10 +126,8 @@ async def test_what_the_approver_writes_counts_for_the_history_that_was_asked_ab
 ) -> None:
     store = Store()
     agent = gated_agent(how, Script([CALL], "done"), store.toolset)
-    first = await agent.run("go")
-    changed = with_arguments(first.all_messages(), path="/etc")
     other = DeferredToolResults(approvals={"call-a": ToolApproved(override_args={"path": "/tmp/y"})})
-    second = await agent.run(message_history=changed, deferred_tool_results=other)
+    _, second = await answered_after_a_change(agent, other, path="/etc")
     assert isinstance(second.output, DeferredToolRequests)
     assert store.removed == []
 
@@ -138,9 +140,7 @@ async def test_an_approval_does_not_cover_another_tool_under_the_same_id(desk: D
         wiped.append(path)
 
     agent = gated_agent(how, Script([CALL], "done"), FunctionToolset([store.remove, remove_all]))
-    first = await agent.run("go")
-    changed = with_arguments(first.all_messages(), tool_name="remove_all")
-    second = await agent.run(message_history=changed, deferred_tool_results=YES)
+    _, second = await answered_after_a_change(agent, tool_name="remove_all")
     assert second.output.metadata["call-a"]["pi_intent"]["action"] == "remove_all /tmp/x"
     assert (wiped, store.removed) == ([], [])
     await agent.run(message_history=second.all_messages(), deferred_tool_results=YES)

@@ -12,6 +12,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_gated import Person
+from user_config import write_config
 
 import pi_intent
 from pi_intent import CredentialError, artifact_reference, credential
@@ -51,8 +52,7 @@ def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     monkeypatch.setenv("WHERE_IT_IS", CANARY)
-    (tmp_path / "config" / "pi-intent").mkdir(parents=True)
-    (tmp_path / "config" / "pi-intent" / "config.toml").write_text(SETTINGS)
+    write_config(tmp_path / "config", SETTINGS)
     monkeypatch.chdir(tmp_path)
 
 

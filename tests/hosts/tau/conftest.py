@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
 import pytest
+from host_desk import move_home
 from tau_desk import Desk
 
 import pi_intent
@@ -17,14 +17,9 @@ from pi_intent.hosts.tau import live
 
 @pytest.fixture
 async def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Desk]:
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    move_home(monkeypatch, tmp_path)
     monkeypatch.setenv("TAU_HOME", str(tmp_path / "tau"))
-    for name in ("CONFIG", "STATE", "CACHE", "DATA"):
-        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / "xdg" / name.lower()))
     monkeypatch.setenv("TAU_NO_UPDATE_CHECK", "1")
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    for name in [name for name in os.environ if name.startswith("PI_INTENT")]:
-        monkeypatch.delenv(name)
     desk = Desk(tmp_path)
     monkeypatch.chdir(desk.project)
     stop = pi_intent.subscribe(desk.events)

@@ -46,11 +46,9 @@ def write(content: str, path: str = "page.html") -> tuple[str, dict[str, str]]:
 
 
 @pytest.fixture
-def stored(desk: Desk, tmp_path, monkeypatch):
+def stored(desk: Desk):
     def configure(settings: str = SETTINGS) -> None:
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-        (tmp_path / "config" / "pi-intent").mkdir(parents=True)
-        (tmp_path / "config" / "pi-intent" / "config.toml").write_text(settings)
+        desk.configure(settings)
         desk.extension("fetching", FETCH.format(text=PAGE))
 
     return configure

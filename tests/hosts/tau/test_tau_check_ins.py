@@ -167,21 +167,17 @@ async def test_without_anything_that_asks_it_says_how_to_be_asked(desk: Desk, mo
         '[permissions]\nexec = "allow"\n',
     ],
 )
-async def test_what_asks_nobody_is_told_as_off(desk: Desk, monkeypatch, tmp_path, text: str):
+async def test_what_asks_nobody_is_told_as_off(desk: Desk, monkeypatch, text: str):
     monkeypatch.delenv("PI_INTENT_ASK")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    (tmp_path / "pi-intent").mkdir()
-    (tmp_path / "pi-intent/config.toml").write_text(text)
+    desk.configure(text)
     session = await desk.session([says("done")])
     assert session.handle_command("/intent").message.splitlines()[1] == "check-ins: off"
     assert session.handle_command("/intent checkins").message.startswith("check-ins are off, and nobody was asked")
 
 
-async def test_what_asks_is_named_before_anything_was_asked(desk: Desk, monkeypatch, tmp_path):
+async def test_what_asks_is_named_before_anything_was_asked(desk: Desk, monkeypatch):
     monkeypatch.delenv("PI_INTENT_ASK")
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
-    (tmp_path / "pi-intent").mkdir()
-    (tmp_path / "pi-intent/config.toml").write_text(
+    desk.configure(
         'ask = "write"\ncheck_in = ["dangers", { runs = "make" }]\n[permissions]\nmoney = "ask"\nexec = "allow"\n'
         '[tools]\nbash = { check_in = ["noted"], override = true }\n'
     )

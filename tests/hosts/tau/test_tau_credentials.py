@@ -10,6 +10,7 @@ import pytest
 from tau_agent.events import ToolExecutionEndEvent
 from tau_coding.extensions import StderrUiBridge
 from tau_desk import Desk, calls, says
+from user_config import write_config
 
 CANARY = "c4n4ry-0f-the-m1ne-3141592"
 SETTINGS = """
@@ -22,12 +23,9 @@ needs = ["mine"]
 
 
 @pytest.fixture
-def configured(tmp_path, monkeypatch):
+def configured(desk: Desk):
     def configure(origin: str, more: str = "") -> None:
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-        (tmp_path / "config" / "pi-intent").mkdir(parents=True)
-        text = more + SETTINGS.format(origin=origin)
-        (tmp_path / "config" / "pi-intent" / "config.toml").write_text(text)
+        desk.configure(more + SETTINGS.format(origin=origin))
 
     return configure
 
@@ -257,9 +255,7 @@ def test_a_project_can_neither_name_credentials_nor_give_them_away(tmp_path: Pat
 def test_a_wrong_entry_is_named_and_never_quoted(tmp_path: Path, said: str):
     from pi_intent.settings import load_settings
 
-    folder = tmp_path / ".config" / "pi-intent"
-    folder.mkdir(parents=True)
-    (folder / "config.toml").write_text(f"[credentials]\nmine = {said}\n")
+    write_config(tmp_path / ".config", f"[credentials]\nmine = {said}\n")
     loaded = load_settings(project=None, environ={"HOME": str(tmp_path)})
     assert loaded.settings.credentials == ()
     (warning,) = loaded.warnings

@@ -26,13 +26,6 @@ def setup(tau):
 CALL = ("deploy", {"command": "rm -rf ~"})
 
 
-def configure(desk: Desk, monkeypatch: pytest.MonkeyPatch, settings: str) -> None:
-    folder = desk.root / "config" / "pi-intent"
-    folder.mkdir(parents=True)
-    (folder / "config.toml").write_text(settings)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder.parent))
-
-
 @pytest.mark.parametrize(
     "environ",
     [{"PI_INTENT_ASK": "exec"}, {"PI_INTENT_CHECK_IN": "always"}, {"PI_INTENT_CHECK_IN": "dangers"}],
@@ -76,10 +69,8 @@ BIG = DEPLOY.replace('"deployed " + str(arguments.get("intent"))', '"p4yl0ad " *
         '[tools."another/deploy"]\nresult_limit = 2048',
     ],
 )
-async def test_a_limit_on_results_holds_for_it_without_any_other_gate(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, settings: str
-):
-    configure(desk, monkeypatch, settings)
+async def test_a_limit_on_results_holds_for_it_without_any_other_gate(desk: Desk, settings: str):
+    desk.configure(settings)
     desk.extension("another", BIG)
     (end,) = await desk.run(calls(("deploy", {})))
     assert "withheld" in end.result.text
@@ -88,8 +79,8 @@ async def test_a_limit_on_results_holds_for_it_without_any_other_gate(
 
 
 @pytest.mark.parametrize("pattern", ["deploy", "another/deploy", "another/*"])
-async def test_it_can_be_named_by_its_extension(desk: Desk, monkeypatch: pytest.MonkeyPatch, pattern: str):
-    configure(desk, monkeypatch, f'[tools."{pattern}"]\noverride = true')
+async def test_it_can_be_named_by_its_extension(desk: Desk, pattern: str):
+    desk.configure(f'[tools."{pattern}"]\noverride = true')
     desk.extension("another", DEPLOY)
     (end,) = await desk.run(calls(CALL))
     assert "needs a person's approval" in end.result.text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tau_desk import Desk, calls
+from user_config import write_config
 
 import pi_intent
 from pi_intent import Permit, Situation
@@ -12,16 +13,6 @@ from pi_intent.settings import load_settings
 
 TOUCHES = '[tools.bash]\ntouches = ["external_net", "user_data"]\n'
 RUN = ("bash", {"command": "touch ran", "intent": "Run it"})
-
-
-@pytest.fixture
-def configured(tmp_path, monkeypatch):
-    def configure(text: str) -> None:
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-        (tmp_path / "config" / "pi-intent").mkdir(parents=True)
-        (tmp_path / "config" / "pi-intent" / "config.toml").write_text(text)
-
-    return configure
 
 
 @pytest.fixture
@@ -49,8 +40,8 @@ def governed():
         ('user_data = "ask"', "needs a person's approval (touches user_data)", "nobody"),
     ],
 )
-async def test_the_settings_rule(desk: Desk, configured, permissions: str, says: str, by: str):
-    configured(f"[permissions]\n{permissions}\n{TOUCHES}")
+async def test_the_settings_rule(desk: Desk, permissions: str, says: str, by: str):
+    desk.configure(f"[permissions]\n{permissions}\n{TOUCHES}")
     (end,) = await desk.run(calls(RUN))
     assert says in end.result.text
     assert not (desk.project / "ran").exists()
@@ -68,15 +59,15 @@ async def test_the_settings_rule(desk: Desk, configured, permissions: str, says:
         '[permissions]\nexternal_net = "deny"\n',  # nobody declares it: a command that fetches changes nothing
     ],
 )
-async def test_where_either_side_is_silent_nobody_is_asked(desk: Desk, configured, text: str):
-    configured(text)
+async def test_where_either_side_is_silent_nobody_is_asked(desk: Desk, text: str):
+    desk.configure(text)
     await desk.run(calls(RUN))
     assert (desk.project / "ran").exists()
     assert [record["t"] for record in desk.records] == ["session", "call", "done"]
 
 
-async def test_a_checker_is_asked_once_for_each_capability_it_governs(desk: Desk, configured, governed):
-    configured(TOUCHES)
+async def test_a_checker_is_asked_once_for_each_capability_it_governs(desk: Desk, governed):
+    desk.configure(TOUCHES)
     asked: list[tuple[str, Situation]] = []
 
     async def allows(capability: str, situation: Situation) -> bool:
@@ -106,8 +97,8 @@ async def test_a_checker_is_asked_once_for_each_capability_it_governs(desk: Desk
     ],
     ids=str,
 )
-async def test_what_a_checker_answers(desk: Desk, configured, governed, verdict, says: str):
-    configured(TOUCHES)
+async def test_what_a_checker_answers(desk: Desk, governed, verdict, says: str):
+    desk.configure(TOUCHES)
 
     def rules(capability: str, situation: Situation):
         if isinstance(verdict, Exception):
@@ -121,7 +112,7 @@ async def test_what_a_checker_answers(desk: Desk, configured, governed, verdict,
     assert not (desk.project / "ran").exists()
 
 
-async def test_an_author_declares_what_a_tool_touches(desk: Desk, configured, governed):
+async def test_an_author_declares_what_a_tool_touches(desk: Desk, governed):
     stop = pi_intent.declare_touched("ba*", "external_net")
     governed(lambda capability, situation: False, "external_net")
     try:
@@ -177,29 +168,23 @@ def test_what_can_never_take_effect_is_refused_when_it_is_declared(wrong):
     ],
 )
 def test_each_fault_of_a_file_is_one_sentence(tmp_path, text: str, warning: str):
-    folder = tmp_path / ".config" / "pi-intent"
-    folder.mkdir(parents=True)
-    (folder / "config.toml").write_text(text)
+    write_config(tmp_path / ".config", text)
     loaded = load_settings(project=None, environ={"HOME": str(tmp_path)})
     assert [found.partition(": ")[2] for found in loaded.warnings] == [warning]
 
 
 @pytest.mark.parametrize("table", ["permissions", "touches"])
 def test_what_is_too_much_is_said(tmp_path, table: str):
-    folder = tmp_path / ".config" / "pi-intent"
-    folder.mkdir(parents=True)
     names = [f"c{number}" for number in range(65)]
     many = "[permissions]\n" + "".join(f'{name} = "deny"\n' for name in names)
     text = many if table == "permissions" else f"[tools.bash]\ntouches = {names}\n"
-    (folder / "config.toml").write_text(text)
+    write_config(tmp_path / ".config", text)
     loaded = load_settings(project=None, environ={"HOME": str(tmp_path)})
     assert any("has more than 64 entries; the others do not count." in warning for warning in loaded.warnings)
 
 
 def test_a_project_can_forbid_more_and_never_less(tmp_path):
-    folder = tmp_path / ".config" / "pi-intent"
-    folder.mkdir(parents=True)
-    (folder / "config.toml").write_text('[permissions]\nexternal_net = "deny"\nuser_data = "ask"\n')
+    write_config(tmp_path / ".config", '[permissions]\nexternal_net = "deny"\nuser_data = "ask"\n')
     project = tmp_path / "project"
     project.mkdir()
     (project / ".pi-intent.toml").write_text(

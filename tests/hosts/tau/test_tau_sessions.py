@@ -173,9 +173,7 @@ async def test_of_a_rule_without_a_tool_that_alone_is_said(desk: Desk, capsys):
 
 
 async def test_an_exempt_tool_keeps_its_schema_and_its_calls_are_still_kept(desk: Desk, monkeypatch):
-    config = desk.root / "xdg" / "config" / "pi-intent"
-    config.mkdir(parents=True)
-    (config / "config.toml").write_text('[tools]\nbash = "omit"\n')
+    desk.configure('[tools]\nbash = "omit"\n')
     session = await desk.session(
         [
             calls(

@@ -142,9 +142,7 @@ async def test_texts_under_redact_args_are_told_to_nobody(
     traced: Desk, received: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(CAPTURE, "true")
-    config = traced.root / "xdg" / "config" / "pi-intent" / "config.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text("[tools]\nbash = { redact_args = true }\n")
+    traced.configure("[tools]\nbash = { redact_args = true }\n")
     call = {"intent": "Look for the hidden thing", "rationale": "hidden reasons", "command": "echo hidden; exit 3"}
     await traced.run(calls(("bash", call)))
     await spans_of(traced, received)
