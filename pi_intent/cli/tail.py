@@ -24,8 +24,8 @@ def tail(session: str | None, as_json: bool) -> None:
     stands on standard error. Agents may come and go; it ends with Ctrl-C, or when whoever reads the output has seen
     enough.
 
-    With --json it is the events, one a line, without secrets. An end that was read from the ledger has the `seq` of
-    its start.
+    With --json it is the events, one a line, without secrets. A start or an end that was read from the ledger, which
+    can be quicker, has contents with their digests, and an end the `seq` of its start.
 
     \b
     Examples:

@@ -221,6 +221,17 @@ def test_a_start_that_only_the_ledger_has_still_comes_before_its_end(desk: Desk)
         assert [json.loads(tail.line())["type"] for _ in range(2)] == ["tool_execution_start", "tool_execution_end"]
 
 
+def test_an_intent_that_comes_after_its_start_is_not_told_again(desk: Desk) -> None:
+    agent = desk.agent()
+    tail = desk.tail("--json")
+    assert tail.complaint() == LIVE
+    agent.do("begin(1, 'Run the tests')")
+    first = json.loads(tail.line())
+    agent.do("grow(1, 'Run the'); end(1)")
+    second = json.loads(tail.line())
+    assert [first["type"], second["type"]] == ["tool_execution_start", "tool_execution_end"]
+
+
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_a_long_intent_leaves_room_for_what_the_call_does(width: int) -> None:
     out = io.StringIO()

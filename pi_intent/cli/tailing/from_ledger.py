@@ -17,7 +17,7 @@ from pi_intent.ledger.reader import Segment, SegmentTail, read_segments
 from pi_intent.ledger.record import timestamp
 from pi_intent.types import Code, Flag
 
-START, END = "tool_execution_start", "tool_execution_end"
+START, END, UPDATE = "tool_execution_start", "tool_execution_end", "tool_intent_update"
 REQUEST, DECISION = "check_in_request", "check_in_decision"
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from pi_intent.channel import connect, live_channels
 from pi_intent.cli.console import complain
 from pi_intent.cli.tailing.drawing import Screen
-from pi_intent.cli.tailing.from_ledger import END, START, LedgerFollower
+from pi_intent.cli.tailing.from_ledger import END, START, UPDATE, LedgerFollower
 from pi_intent.ledger.location import LedgerLocation
 from pi_intent.ledger.naming import has_writer
 from pi_intent.types import JSONObject
@@ -52,6 +52,14 @@ class Watch:
             self._poll.register(output, 0)
         next_look = next_count = 0.0
         while True:
+            # What was told before a record was written is told first: the channels are read before the ledger.
+            for fd, ready in self._poll.poll(max(0.0, next_look - time.monotonic()) * 1000):
+                if fd == output:
+                    if ready & (select.POLLERR | select.POLLHUP):
+                        raise BrokenPipeError
+                    self._poll.unregister(fd)  # something that cannot be asked
+                else:
+                    self._receive(screen, self._connections[fd])
             now = time.monotonic()
             if now >= next_look:
                 next_look = now + INTERVAL
@@ -60,13 +68,6 @@ class Watch:
             if now >= next_count:
                 next_count = now + _LOOKS_FOR_DEAD
                 self._count_dead(screen)
-            for fd, ready in self._poll.poll(INTERVAL * 1000):
-                if fd == output:
-                    if ready & (select.POLLERR | select.POLLHUP):
-                        raise BrokenPipeError
-                    self._poll.unregister(fd)  # something that cannot be asked
-                else:
-                    self._receive(screen, self._connections[fd])
 
     def _read_ledger(self, screen: Screen) -> None:
         for path, line in self._ledger.new_lines():
@@ -114,9 +115,12 @@ class Watch:
                     screen.show(line)
 
     def _is_new(self, call_id: str, kind: str, connection: Connection | None, path: Path | None) -> bool:
-        """Whether this is to be shown: a start and an end once, and nothing after the end."""
+        """Whether this is to be shown: a start and an end once, no intent after its start, and nothing after the end.
+
+        A start may be read from the ledger before its channel is, so that something earlier comes later.
+        """
         known = self._known.get(call_id)
-        if known == END or (known == kind == START):
+        if known == END or (known == START and kind in (START, UPDATE)):
             if known == START:
                 self._remember(call_id, connection, path)
             return False
