@@ -25,7 +25,7 @@ HOLDING = (
     "pi_intent.gates.check_in",
     "pi_intent.gates.declared",
     "pi_intent.gates.rules",
-    "pi_intent.gates.shell",
+    "pi_intent.gates.shell.command",
     "pi_intent.render.check_in",
     "pi_intent.hosts.tau.check_in",
     "pi_intent.hosts.tau.dialog",

@@ -9,14 +9,14 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from pi_intent.contract.rows import PATHS
-from pi_intent.gates.dangers import Danger, dangers_of
 from pi_intent.gates.faults import not_worked_out
 from pi_intent.gates.kinds import DANGER_KINDS, LOOK_AT_COMMANDS, RULE_WORDS, Match, Reason, Rule, RuleWord, rule_name
 from pi_intent.gates.naming import is_tool
 from pi_intent.gates.own_paths import is_path
 from pi_intent.gates.paths import outside_project
-from pi_intent.gates.script import Command, Script
-from pi_intent.gates.shell import read_command
+from pi_intent.gates.shell.command import read_command
+from pi_intent.gates.shell.dangers.of_script import Danger, dangers_of
+from pi_intent.gates.shell.script import Command, Script
 from pi_intent.gates.situation import Situation, Surroundings
 from pi_intent.types import JSONObject, JSONValue
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pi_intent.gates.dangers import dangers_of
-from pi_intent.gates.shell import read_command
+from pi_intent.gates.shell.command import read_command
+from pi_intent.gates.shell.dangers.of_script import dangers_of
 
 PIECES = st.sampled_from(
     [

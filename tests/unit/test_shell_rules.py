@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import os
 from pathlib import Path
 
@@ -10,10 +9,10 @@ import pytest
 from shell_samples import sample_commands
 from shell_table import CASES, DOCS, written
 
-from pi_intent.gates.dangers import DANGER_KINDS, Danger, dangers_of
 from pi_intent.gates.paths import outside_project
-from pi_intent.gates.script import Script, Unclear
-from pi_intent.gates.shell import read_command, shell_parser
+from pi_intent.gates.shell.command import read_command
+from pi_intent.gates.shell.dangers.of_script import DANGER_KINDS, Danger, dangers_of
+from pi_intent.gates.shell.script import Script, Unclear
 
 HERE = "/srv/app"
 
@@ -82,20 +81,9 @@ def test_what_cannot_be_read_is_unclear(text, why):
     assert why in {unclear.why for unclear in read_command(text).unclear}
 
 
-def test_without_the_parser_everything_is_unclear(monkeypatch):
-    real = builtins.__import__
-
-    def missing(name, *arguments, **more):
-        if name.startswith("tree_sitter"):
-            raise ImportError(name)
-        return real(name, *arguments, **more)
-
-    shell_parser.cache_clear()
-    monkeypatch.setattr(builtins, "__import__", missing)
-    try:
-        assert read_command("ls") == Script(unclear=(Unclear("no_parser", "ls"),))
-    finally:
-        shell_parser.cache_clear()
+@pytest.mark.usefixtures("no_parser")
+def test_without_the_parser_everything_is_unclear():
+    assert read_command("ls") == Script(unclear=(Unclear("no_parser", "ls"),))
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""What the commands of a script put at risk, kind by kind."""

@@ -1,0 +1,220 @@
+"""The words of a command that name what it writes or deletes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from pi_intent.gates.shell.git_options import subcommand_at
+from pi_intent.gates.shell.operands import operands
+from pi_intent.gates.shell.own_commands import SED_ADDRESS, sed_scripts
+from pi_intent.gates.shell.running.handed import FINDERS, HAND_IN
+from pi_intent.gates.shell.script import Command, Unknown, Word
+from pi_intent.word_sets import word_set
+
+_WRITES = (">", ">>", ">|", "&>", "&>>", ">&", "<>")
+_LAST_IS_WRITTEN = word_set("cp mv ln install rsync scp")
+_ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash sponge")
+
+
+class _Options(NamedTuple):
+    """The options of a program whose value it writes to; `clusters` says whether `-so x` is `-s -o x`."""
+
+    letters: str = ""
+    names: tuple[str, ...] = ()
+    clusters: bool = True
+
+
+_WRITTEN_OPTIONS = {
+    "curl": _Options(
+        "oDc", ("--output", "--output-dir", "--dump-header", "--cookie-jar", "--trace", "--trace-ascii", "--stderr")
+    ),
+    "wget": _Options("OPoa", ("--output-document", "--directory-prefix", "--output-file", "--append-output")),
+    **dict.fromkeys(("sort", "shuf"), _Options("o", ("--output",))),
+    "find": _Options("", ("-fprint", "-fprint0", "-fprintf", "-fls")),
+    "csplit": _Options("f", ("--prefix",)),
+    "7z": _Options("o", clusters=False),
+    "pi-intent": _Options("o", ("--output",)),
+    "go": _Options("o", clusters=False),
+    **dict.fromkeys(("zipfile", "tarfile"), _Options("", ("-c", "--create"))),
+    "unzip": _Options("d"),
+    "cp": _Options("t", ("--target-directory",)),
+    "mv": _Options("t", ("--target-directory",)),
+    "ln": _Options("t", ("--target-directory",)),
+    "install": _Options("t", ("--target-directory",)),
+    "patch": _Options("od", ("--output", "--directory")),
+    "gpg": _Options("o", ("--output",)),
+    "openssl": _Options("", ("-out", "-keyout")),
+    "pandoc": _Options("o", ("--output",)),
+    **dict.fromkeys(("cc", "gcc", "g++", "clang", "clang++", "ld", "rustc"), _Options("o", clusters=False)),
+}
+_TAR_PACKS = re.compile(r"-[^-fCTX]*[cruA]|--(?:create|append|update|delete|concatenate)$")
+_TAR_UNPACKS = re.compile(r"-[^-fCTX]*x|--(?:extract|get)$")
+_TAR_FILE = _Options("fg", ("--file", "--listed-incremental"))
+_TAR_FOLDER = _Options("C", ("--directory", "--one-top-level"))
+_TAR_ANYWHERE = re.compile(r"-[^-fCTX]*P|--absolute-names$")
+_SECOND_IS_WRITTEN = {"split": "abClnt", "uniq": "fsw", "xxd": "clogsn"}
+"""Programs whose second operand is written, with their options that take a value."""
+_KEY_IS_READ = re.compile(r"-[a-zA-Z]*[lyeBDFiL]")
+_ANYWHERE = Word("/", ("/",))
+_SED_IN_PLACE = re.compile(r"-[nErsuzb]*i|--in-place")
+_SED_SCRIPTED = re.compile(r"-[nErsuzb]*[ef]|--(?:expression|file)")
+_SED_WRITES = re.compile(
+    SED_ADDRESS + r"(?:[wW]|s([/|,#@!])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiImM0-9]*w)[ \t]*(?P<file>[^\s;}]+)"
+)
+_AWK_WRITES = re.compile(r'>\s*"([^"]+)"')
+_OF_THE_USER = Word("~", (Unknown("home", "~"),))
+"""Stands for the settings that a user has for all projects."""
+_SETTINGS = word_set("npm pnpm pip pip3")
+_GIT_WRITTEN = _Options("", ("--output", "--output-directory"))
+_GIT_WRITTEN_BY = {name: _Options("o", _GIT_WRITTEN.names) for name in ("archive", "format-patch", "bugreport")}
+_GIT_CONFIG_FILE = _Options("f", ("--file",))
+_GIT_PLACES = _Options("C", ("--git-dir", "--work-tree"))
+_GIT_READS = word_set(
+    "log show diff status rev-parse ls-files ls-tree ls-remote grep blame describe shortlog cat-file rev-list "
+    "for-each-ref show-ref name-rev whatchanged count-objects fsck help version merge-base check-ignore var"
+)
+_GIT_LISTS = word_set("branch tag remote config worktree stash reflog notes")
+_GIT_EDITS = re.compile(r"--(?:unset|edit|remove|rename)|-e$")
+_GIT_LISTING = word_set(
+    "list show get get-url --get --get-all --get-regexp --list -l --contains --merged --no-merged --points-at"
+)
+
+
+def written_words(command: Command) -> Iterator[Word]:
+    """Yield the words of a command that name what it writes or deletes, but for what find itself hands in."""
+    by = next((name for name in reversed(command.through) if name in HAND_IN), "")
+    return (word for word in _written(command) if by not in FINDERS or not _is_input(word))
+
+
+def _written(command: Command) -> Iterator[Word]:
+    for redirect in command.redirects:
+        if redirect.operator in _WRITES and not (redirect.operator == ">&" and redirect.target.start.isdigit()):
+            yield redirect.target
+    program, words = command.program or "", command.arguments
+    plain = [word for word in words if not word.start.startswith("-") or word.start == "-"]
+    if program in _ALL_WRITTEN:
+        yield from plain[1:] if program in ("chmod", "chown", "chgrp") else plain
+    elif program == "find" and _find_writes(command.texts):
+        yield from _roots(words)
+    elif program == "install" and any(re.match("-[a-zA-Z]*d|--directory", text) for text in command.texts):
+        yield from plain
+    elif program in _LAST_IS_WRITTEN and len(plain) > 1:
+        yield from plain if program == "mv" else plain[-1:] if ":" not in plain[-1].start else []
+    elif program == "dd":
+        yield from (word.after(3) for word in words if word.start.startswith("of="))
+    elif program == "sed":
+        yield from _written_by_sed(words, command.texts)
+    elif program in ("awk", "gawk", "mawk"):
+        yield from (Word(text, (file,)) for text in command.texts for file in _AWK_WRITES.findall(text))
+    elif program in ("tar", "bsdtar", "gtar"):
+        yield from _written_by_tar(words)
+    elif program == "zip" or (program == "7z" and plain and plain[0].text in ("a", "u", "d", "rn")):
+        yield from plain[:1] if program == "zip" else plain[1:2]
+    elif program in _SECOND_IS_WRITTEN:
+        yield from list(operands(words, _SECOND_IS_WRITTEN[program]))[1:2]
+    elif program == "ssh-keygen" and not any(map(_KEY_IS_READ.match, command.texts)):
+        yield from _values(words, _Options("f"))
+    elif program in ("zipfile", "tarfile") and {"-e", "--extract"} & set(command.texts):
+        yield from plain[1:2]
+    elif program == "git":
+        yield from _written_by_git(words, command.texts)
+    elif program in _SETTINGS and [word.text for word in plain[:2]] in (["config", "set"], ["config", "delete"]):
+        yield _OF_THE_USER
+    if (options := _WRITTEN_OPTIONS.get(program)) is not None:
+        yield from _values(words, options)
+
+
+def _written_by_sed(words: tuple[Word, ...], texts: tuple[str, ...]) -> Iterator[Word]:
+    if any(_SED_IN_PLACE.match(text) for text in texts):
+        named = list(operands(words, "ef", ("--expression", "--file")))
+        named = named[1:] if named and named[0].text == "" else named  # `-i ''` of another sed
+        yield from named if any(_SED_SCRIPTED.match(text) for text in texts) else named[1:]
+    for script in sed_scripts(texts):
+        yield from (Word(script, (found["file"],)) for found in _SED_WRITES.finditer(script))
+
+
+def _written_by_tar(words: tuple[Word, ...]) -> Iterator[Word]:
+    words = _spread(words)
+    texts = [word.start for word in words]
+    if any(_TAR_PACKS.match(text) for text in texts):
+        yield from _values(words, _TAR_FILE)
+    if any(_TAR_UNPACKS.match(text) for text in texts):
+        yield from _values(words, _TAR_FOLDER)
+        yield from [_ANYWHERE] if any(map(_TAR_ANYWHERE.match, texts)) else []
+
+
+def _spread(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """Take the letters of tar that have no dash apart, each before its value."""
+    if not words or words[0].start.startswith("-"):
+        return words
+    left = iter(words[1:])
+    spread: list[Word] = []
+    for letter in words[0].start:
+        spread.append(Word(letter, (f"-{letter}",)))
+        if letter in "fCTXgbKNV":
+            spread += [word for word in (next(left, None),) if word is not None]
+    return (*spread, *left)
+
+
+def _written_by_git(words: tuple[Word, ...], texts: tuple[str, ...]) -> Iterator[Word]:
+    at = subcommand_at(texts)
+    name, rest = "".join(texts[at : at + 1]), words[at + 1 :]
+    plain = list(operands(rest, "f" if name == "config" else "bB", ("--file",)))
+    few = len(plain) < (2 if name == "config" else 1) and not any(map(_GIT_EDITS.match, texts)) and name != "stash"
+    lists = name in _GIT_LISTS and (few or bool(_GIT_LISTING & set(texts)))
+    if name and name not in _GIT_READS and not lists:
+        yield from _values(words[:at], _GIT_PLACES)
+        if name == "config" and {"--global", "--system"} & set(texts):
+            yield _OF_THE_USER
+        yield from _values(rest, _GIT_CONFIG_FILE) if name == "config" else ()
+    yield from _values(rest, _GIT_WRITTEN_BY.get(name, _GIT_WRITTEN))
+    if name == "clone":
+        yield from plain[1:][-1:]
+    elif name == "init" or [word.text for word in plain[:1]] in (["create"], ["add"]):
+        yield from {"init": plain[-1:], "bundle": plain[1:2], "worktree": plain[1:2]}.get(name, [])
+
+
+def _values(words: tuple[Word, ...], options: _Options) -> Iterator[Word]:
+    """Yield the values of options, in each way in which they are given: `-o x`, `-ox`, `-so x`, `--output=x`."""
+    for word, following in pairwise((*words, Word("", ("-",)))):
+        name, equals, _ = word.start.partition("=")
+        if name in options.names:
+            value = word.after(len(name) + 1) if equals else following
+        elif end := _letter_end(word.start, options):
+            value = following if word.text is not None and end == len(word.start) else word.after(end)
+        else:
+            continue
+        if value.text != "-":
+            yield value
+
+
+def _letter_end(start: str, options: _Options) -> int:
+    """Return where a letter of these ends in `-o`, `-ox` or `-so`; 0 where there is none."""
+    if not start.startswith("-") or start.startswith("--"):
+        return 0
+    for at, letter in enumerate(start[1:] if options.clusters else start[1:2], start=1):
+        if letter in options.letters:
+            return at + 1
+        if not letter.isalpha():
+            break
+    return 0
+
+
+def _find_writes(texts: tuple[str, ...]) -> bool:
+    runs = [after for text, after in pairwise(texts) if text in ("-exec", "-execdir", "-ok", "-okdir")]
+    return "-delete" in texts or any(name.rsplit("/", 1)[-1] in _ALL_WRITTEN | {"mv", "sed"} for name in runs)
+
+
+def _is_input(word: Word) -> bool:
+    """What find hands in: what it looks through is judged where it is."""
+    return any(isinstance(part, Unknown) and part.gap == "input" for part in word.parts[:1])
+
+
+def _roots(words: tuple[Word, ...]) -> Iterator[Word]:
+    for word in words:
+        if word.start.startswith(("-", "(", "!")):
+            return
+        yield word
