@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 from label_events import Calls
 from settings_machine import Load, Machine, loader
+
+from pi_intent.gates.shell.command import shell_parser
 
 collect_ignore_glob = [] if os.environ.get("PI_INTENT_SAMPLES") else ["test_sessions_samples*.py"]
 
@@ -40,3 +43,12 @@ def open_folder() -> Iterator[Path]:
         if path.is_dir():
             path.chmod(0o700)
     shutil.rmtree(folder)
+
+
+@pytest.fixture
+def no_parser(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Python finds no parser, as where it is not installed."""
+    monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)
+    shell_parser.cache_clear()
+    yield
+    shell_parser.cache_clear()

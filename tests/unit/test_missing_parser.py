@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
@@ -32,22 +31,26 @@ ON_NOTHING_OF_THEM = [
 
 
 @pytest.mark.parametrize("settings", ON_COMMANDS, ids=str)
-def test_it_is_said_where_a_rule_wants_commands_read(settings: Settings, monkeypatch: pytest.MonkeyPatch):
+def test_nothing_is_said_where_there_is_one(settings: Settings):
     assert missing_parser(settings) is None
-    hide_parser(monkeypatch)
+
+
+@pytest.mark.usefixtures("no_parser")
+@pytest.mark.parametrize("settings", ON_COMMANDS, ids=str)
+def test_it_is_said_where_a_rule_wants_commands_read(settings: Settings):
     said = missing_parser(settings)
     assert said is not None
     assert "every command is asked about: pip install" in said
 
 
+@pytest.mark.usefixtures("no_parser")
 @pytest.mark.parametrize("settings", ON_NOTHING_OF_THEM, ids=str)
-def test_nothing_is_said_where_none_does(settings: Settings, monkeypatch: pytest.MonkeyPatch):
-    hide_parser(monkeypatch)
+def test_nothing_is_said_where_none_does(settings: Settings):
     assert missing_parser(settings) is None
 
 
-def test_a_question_says_that_nothing_reads_the_command_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pi_intent.gates.shell.shell_parser", lambda: None)
+@pytest.mark.usefixtures("no_parser")
+def test_a_question_says_that_nothing_reads_the_command_and_how_to_get_it():
     command = {"command": "rm -rf build-of-this-test"}
     situation = Situation(tool_name="bash", tool_source=None, cwd="/p", project="/p", host="tau", session_id="s")
     evidence = gather(command, situation, Disk(Path("/p")), (), rationale=None, notes=())
@@ -73,10 +76,3 @@ def test_of_a_file_that_is_only_made_nothing_is_said_to_be_unread(tmp_path: Path
         )
         found = gather({"path": path, "content": ""}, situation, Disk(tmp_path), (), rationale=None, notes=())
         assert found.read == read
-
-
-def hide_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make Python find no parser, as where it is not installed."""
-    find = importlib.util.find_spec
-    hidden = lambda name, *rest: None if name == "tree_sitter_bash" else find(name, *rest)  # noqa: E731
-    monkeypatch.setattr("pi_intent.settings.parsing.find_spec", hidden)

@@ -148,16 +148,16 @@ def probe_tau(
     environ: Mapping[str, str],
     with_calls: bool,
     entry: Path | None = None,
-    timeout: float = TIMEOUT,
+    timeout: float | None = None,
     fetched: Sequence[str] = (),
 ) -> Probe:
     """Load a session in `cwd` as the user would have it; `with_calls` calls its tools as well.
 
     `entry` is loaded where no extension of ours is installed. `fetched` are the credentials that the calls wait for,
-    as `slow_credentials` names them: each may take its time beside `timeout`. Raises `HostError` where Tau cannot be
-    asked.
+    as `slow_credentials` names them: each may take its time beside `timeout`, which is in seconds and `TIMEOUT` where
+    None. Raises `HostError` where Tau cannot be asked.
     """
-    timeout += COMMAND_SECONDS * len(fetched)
+    timeout = (TIMEOUT if timeout is None else timeout) + COMMAND_SECONDS * len(fetched)
     with tempfile.TemporaryDirectory(prefix="pi-intent-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder).resolve()
         surroundings = _surroundings(environ, scratch)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from tau_asking import TOUCH, ran
 from tau_coding.extensions.runtime import ExtensionRuntime
 from tau_desk import Desk, calls, says
 from tau_screen import asked, choose, running, screen, settle, start
+
+from pi_intent.hosts.tau.layers import can_compose
 
 HOOK = """
 from tau_coding.extensions import ToolCallHookResult
@@ -76,7 +79,10 @@ async def test_a_denied_tool_of_another_extension_is_not_reached(desk: Desk):
 
 
 async def test_plain_shadows_ask_too(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("pi_intent.hosts.tau.layers.can_compose", lambda: False)
+    # To a session it is what it was; only the class no longer has a method of this name.
+    original = ExtensionRuntime.compose_tools
+    monkeypatch.setattr(ExtensionRuntime, "compose_tools", property(lambda runtime: partial(original, runtime)))
+    assert not can_compose()
     desk.extension("hook", HOOK)
     async with running(await desk.session([calls(TOUCH), says("done")])) as (pilot, app):
         await start(pilot, app)
