@@ -12,7 +12,7 @@ from pi_intent.gates.kinds import Match, Rule
 from pi_intent.gates.permissions import RULINGS, Ruling
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, own_tier
 from pi_intent.settings.rules import Settings, ToolRule, days_of
-from pi_intent.settings.wording import Source, setting_path, shown
+from pi_intent.settings.wording import Idle, Source, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
 _TOOL_KEYS = (
@@ -276,15 +276,16 @@ def _idle_in_scope(
         return
     policies = elsewhere | {table.policy}
     beside = f'has no effect beside the policy "{table.policy}"'
+    rule = source.where(setting_path(*path))
     if table.budget is not None and "adaptive" not in policies:
-        yield f'{source.where(setting_path(*path, "budget"))} {beside}: only "adaptive" counts rounds.'
+        said = f'{source.where(setting_path(*path, "budget"))} {beside}: only "adaptive" counts rounds.'
+        yield Idle(said, rule)
     if table.profile is not None and policies <= {"derive", "omit", None}:
-        yield f"{source.where(setting_path(*path, 'profile'))} {beside}: the tool's schema is left alone."
+        said = f"{source.where(setting_path(*path, 'profile'))} {beside}: the tool's schema is left alone."
+        yield Idle(said, rule)
     if "unstated" in (table.check_in or ()) and policies - {None} == {"require"}:
-        yield (
-            f'{source.where(setting_path(*path, "check_in"))}: "unstated" {beside}: '
-            "a call without an intent is refused, and nobody is asked."
-        )
+        said = f'{source.where(setting_path(*path, "check_in"))}: "unstated" {beside}'
+        yield Idle(f"{said}: a call without an intent is refused, and nobody is asked.", rule)
 
 
 def _unknown_needs(layer: Layer, settings: Settings) -> Iterator[str]:
@@ -319,11 +320,11 @@ def _unasked(layer: Layer, settings: Settings) -> Iterator[str]:
     """Say which tiers, and reasons for them, nobody will ever be asked because of."""
     tiered = any(rule.tier is not None or rule.override for rule in settings.tools)
     for rule in layer.tools:
-        where = layer.source.where(setting_path("tools", rule.pattern, "tier"))
+        where = layer.source.where(setting_path("tools", rule.pattern))
         if rule.tier is not None and not rule.override and settings.ask == "none":
-            yield f'{where} has no effect while ask is "none": set ask to "exec", "write" or "all".'
+            yield Idle(f'{where}.tier has no effect while ask is "none": set ask to "exec", "write" or "all".', where)
         elif rule.reason is not None and not tiered:
-            yield f"{where.removesuffix('tier')}reason has no effect: it is shown where tier or override is set."
+            yield Idle(f"{where}.reason has no effect: it is shown where tier or override is set.", where)
 
 
 def _idle_in_project(table: Layer | ToolRule, source: Source, path: tuple[str, ...]) -> Iterator[str]:

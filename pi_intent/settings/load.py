@@ -24,7 +24,7 @@ MOST_TOLD = 400
 
 _UNREAD: AskMode = "write"
 """From which tier on a person is asked where a file cannot be read, in which more may be guarded."""
-_SAYS_WHEN = ("ask", "check_in")
+_SAYS_WHEN = ("ask", "check_in", "override", "tier", "touches", "permissions")
 """The settings that say when somebody is asked: where one is misspelt, more may be meant, too."""
 ASKED_MEANWHILE = "every call that writes or runs something is asked about until you correct it."
 
@@ -95,9 +95,9 @@ def load_settings(
     ):
         layers.append(layer)
     if variables := _variables(environ, warnings):
-        layers.append(_layer(variables, ENVIRONMENT, warnings, most_warnings, typed=False))
+        layers.append(_untyped(variables, ENVIRONMENT, warnings, most_warnings))
     if given := {key: value for key, value in (overrides or {}).items() if value is not None}:
-        layers.append(_layer(given, COMMAND_LINE, warnings, most_warnings, typed=False))
+        layers.append(_untyped(given, COMMAND_LINE, warnings, most_warnings))
     project_layer = None
     if project is not None:
         file = project / PROJECT_FILE
@@ -144,7 +144,7 @@ def _variables(environ: Mapping[str, str], warnings: list[str]) -> dict[str, obj
         elif guess := nearest(key, KEYS):
             # Only what looks like one of ours: other programs may have variables of this prefix.
             said = f"{safe(name)} is not a setting; did you mean {ENVIRONMENT.origin(guess)}?"
-            warnings.append(Lapse(said) if guess in GUARDS else said)
+            warnings.append(Lapse(said, guess) if guess in GUARDS else said)
     return found
 
 
@@ -161,27 +161,28 @@ def _file_layer(
     if data is None:
         return None
     files.append(path)
-    source, found = Source(name=safe(str(path))), list[str]()
-    layer = _layer(data, source, found, most, typed=True)
-    warnings += found
+    source = Source(name=safe(str(path)))
+    layer, found = _layer(data, source, typed=True)
+    warnings += _first(found, source.name, most)
+    lapsed = {said.key for said in found if isinstance(said, Lapse)}
     for key in _SAYS_WHEN:
-        if (key != "ask" or layer.ask is None) and any(
-            isinstance(said, Lapse) and said.startswith(source.where(key)) for said in found
-        ):
+        if key in lapsed and (key != "ask" or layer.ask is None):
             warnings.append(Lapse(f"{source.where(key)} does not count in full, so {ASKED_MEANWHILE}"))
             unread.append(path)
     return layer
 
 
-def _layer(
-    data: Mapping[str, object], source: Source, warnings: list[str], most: int | None, *, typed: bool
-) -> Layer:
+def _untyped(data: Mapping[str, object], source: Source, warnings: list[str], most: int | None) -> Layer:
+    layer, found = _layer(data, source, typed=False)
+    warnings += _first(found, source.name, most)
+    return layer
+
+
+def _layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tuple[Layer, list[str]]:
     # Here and not above: most sessions have nothing to check, and pydantic takes longer to load than all of ours.
     from pi_intent.settings.tables import read_layer
 
-    layer, found = read_layer(data, source, typed=typed)
-    warnings += _first(found, source.name, most)
-    return layer
+    return read_layer(data, source, typed=typed)
 
 
 def _first(found: Sequence[str], name: str, most: int | None) -> list[str]:

@@ -11,7 +11,7 @@ from pi_intent.gates.kinds import Match, Rule
 from pi_intent.gates.naming import alike, covers, tool_names
 from pi_intent.gates.permissions import Ruling
 from pi_intent.gates.tiers import TIERS, AskMode, Tier, Tiered, own_tier
-from pi_intent.settings.wording import nearest, setting_path, shown, shown_table
+from pi_intent.settings.wording import Idle, nearest, setting_path, shown, shown_table
 from pi_intent.types import STRICTNESS, Policy, Profile
 
 DEFAULT_BUDGET = 3
@@ -27,8 +27,6 @@ MOST_UNMATCHED = 3
 
 MORE_UNMATCHED = "more rules match no tool; pi-intent doctor tells all"
 """The end of the sentence that stands for the rules without a tool that a session does not name."""
-
-_UNMATCHED = " matches no tool; "
 
 _TOLD = "policy"
 """A setting for all tools where one for a tool is expected: that is told when it is read."""
@@ -304,8 +302,8 @@ class Settings:
                 continue
             guess = _meant_by(rule.pattern, sorted(meant))
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
-            sentences.append(f"{where}{_UNMATCHED}{hint}")
-        told = tuple(dict.fromkeys(sentences))
+            sentences.append(Idle(f"{where} matches no tool; {hint}", where))
+        told: tuple[str, ...] = tuple(dict.fromkeys(sentences))
         if most is None or len(told) <= most:
             return told
         return (*told[:most], f"{len(told) - most} {MORE_UNMATCHED}")
@@ -313,8 +311,8 @@ class Settings:
 
 def without_unmatched(warnings: Iterable[str], unmatched: Iterable[str]) -> list[str]:
     """Return the warnings without those on what has no effect in a rule that, as is told, matches no tool."""
-    lost = tuple(f"{sentence.partition(_UNMATCHED)[0]}." for sentence in unmatched if _UNMATCHED in sentence)
-    return [told for told in warnings if not (told.startswith(lost) and " has no effect" in told)]
+    lost = {sentence.rule for sentence in unmatched if isinstance(sentence, Idle)}
+    return [told for told in warnings if not (isinstance(told, Idle) and told.rule in lost)]
 
 
 def _meant_by(pattern: str, known: Sequence[str]) -> str | None:

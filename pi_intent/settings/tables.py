@@ -273,7 +273,7 @@ def _read[T](
 
 def _told(sentence: str, key: str | None) -> str:
     """Return a sentence as what it is, by the key that does not count."""
-    return Lapse(sentence) if key in GUARDS else sentence
+    return Lapse(sentence, key) if key in GUARDS else sentence
 
 
 def _not_for_a_tool(key: str, pattern: str, said: object) -> str:

@@ -37,9 +37,25 @@ ENVIRONMENT = Source(name="environment", prefix="PI_INTENT_")
 
 
 class Lapse(str):
-    """A sentence that says that something which is to guard does not count."""
+    """A sentence that says that something which is to guard does not count; `key` is the setting, where it is one."""
 
-    __slots__ = ()
+    key: str | None
+
+    def __new__(cls, sentence: object, key: str | None = None) -> Lapse:
+        made = super().__new__(cls, sentence)
+        made.key = key
+        return made
+
+
+class Idle(str):
+    """A sentence that says what of a rule for a tool has no effect; what is said of it begins with `rule`."""
+
+    rule: str
+
+    def __new__(cls, sentence: str, rule: str) -> Idle:
+        made = super().__new__(cls, sentence)
+        made.rule = rule
+        return made
 
 
 def safe(text: str) -> str:

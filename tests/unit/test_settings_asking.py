@@ -14,11 +14,27 @@ from pi_intent.settings.wording import Lapse
 
 @pytest.mark.parametrize("by", ["user", "project"])
 @pytest.mark.parametrize(
-    "text", ['ask = "wrtie"', 'check_in = ["dangers", "alwayss"]', "check_in = [{ runs = 'a | b' }]"]
+    ("text", "key"),
+    [
+        ('ask = "wrtie"', "ask"),
+        ('aks = "write"', "ask"),
+        ('check_in = ["dangers", "alwayss"]', "check_in"),
+        ("check_in = [{ runs = 'a | b' }]", "check_in"),
+        ('chekc_in = ["dangers"]', "check_in"),
+        ('[tools.bash]\ncheck_in = ["danger"]', "check_in"),
+        ("[tools.bash]\noverride = 1", "override"),
+        ("[tools.bash]\novveride = true", "override"),
+        ('[tools.deploy]\ntier = "exce"', "tier"),
+        ('[tools.deploy]\ntouches = ["Net"]', "touches"),
+        ('[permissions]\nmoney = "dny"', "permissions"),
+        ("".join(f"x{number} = 1\n" for number in range(30)) + "ask = 1", "ask"),
+        ("".join(f"[tools.t{number}]\nbudget = 0\n" for number in range(30)) + 'tier = "exce"', "tier"),
+    ],
 )
-def test_where_it_is_misspelt_when_to_ask_what_changes_something_is_asked_about(load: Load, text: str, by: str):
+def test_where_it_is_misspelt_when_to_ask_what_changes_something_is_asked_about(
+    load: Load, text: str, key: str, by: str
+):
     loaded = load(text) if by == "user" else load("", text)
-    key = text.partition(" ")[0]
     assert loaded.settings.ask == "write"
     assert loaded.warnings[-1].endswith(f": {key} does not count in full, so {ASKED_MEANWHILE}")
 
