@@ -74,7 +74,7 @@ async def _fetch(session: TauSession, needed: tuple[Credential, ...]) -> dict[st
 
 
 class TauAsker(Asker):
-    """Shows a question in Tau's dialog; what closes the dialog is a denial.
+    """Shows a question in Tau's dialog. What closes the dialog is a denial; what closes the note leads back to it.
 
     The first option denies: an Enter that was meant for something else harms nothing.
     """
@@ -100,31 +100,37 @@ class TauAsker(Asker):
                 await asyncio.wait({asking})  # it only closes the dialog
 
     async def _asked(self, question: Question) -> Answer:
+        while True:
+            choice, seen = await self._chosen(question)
+            if choice in _APPROVING:
+                return Answer(True, "session" if choice == _SESSION else "once", seen=seen)
+            if choice != _NOTE:
+                return Answer(False, seen=seen)
+            if (note := await self._note()) is not None:  # else back to the question
+                return Answer(False, note=note.strip() or None, seen=seen)
+
+    async def _chosen(self, question: Question) -> tuple[str | None, Seen]:
         sign = self._extension.sign
         if sign is None:  # a screen that is not Tau's own takes no dialog of ours
-            choice, seen = await self._ask_in_pages(question_lines(question, width=WIDTH))
-        else:
-            from pi_intent.hosts.tau.dialog import Drawn, ask_on_screen
+            return await self._ask_in_pages(question_lines(question, width=WIDTH))
+        from pi_intent.hosts.tau.dialog import Drawn, ask_on_screen
 
-            choice, seen = await ask_on_screen(
-                sign.app,
-                lambda width: Drawn(question_lines(question, width=width), action_length(question, width=width)),
-                [_DENY, _ONCE, _SESSION, _NOTE],
-                approving=_APPROVING,
-            )
-        if choice in _APPROVING:
-            return Answer(True, "session" if choice == _SESSION else "once", seen=seen)
-        note = await self._note() if choice == _NOTE else None
-        return Answer(False, note=note, seen=seen)
+        return await ask_on_screen(
+            sign.app,
+            lambda width: Drawn(question_lines(question, width=width), action_length(question, width=width)),
+            [_DENY, _ONCE, _SESSION, _NOTE],
+            approving=_APPROVING,
+        )
 
     async def _note(self) -> str | None:
+        """Return what the model shall read; None where the person went back."""
         try:
             ui = self._extension.tau.context.ui
-            note = await ui.input("What shall the agent know?", "It reads this as the reason.")
+            note: str | None = await ui.input("What shall the agent know?", "It reads this as the reason.")
         except asyncio.CancelledError:
             self._close_input()
             raise
-        return (note or "").strip() or None
+        return note
 
     def _close_input(self) -> None:
         """Take Tau's own dialog away, which outlives the call that opened it."""

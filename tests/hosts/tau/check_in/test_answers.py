@@ -84,6 +84,22 @@ async def test_the_model_reads_the_note_of_who_denies(desk: Desk):
     assert ran(desk) == 0
 
 
+async def test_who_writes_no_note_after_all_is_asked_again(desk: Desk):
+    session = await desk.session([calls(TOUCH), says("done")])
+    async with running(session) as (pilot, app):
+        await start(pilot, app)
+        first = await asked(pilot, app)
+        await choose(pilot, app, "Deny, and tell")
+        await pilot.pause(0.1)
+        await pilot.press(*"use", "escape")
+        await asked(pilot, app, after=first)
+        assert ran(desk) == 0
+        await choose(pilot, app, "Approve once")
+        await settle(pilot, app)
+    assert (ran(desk), desk.statuses) == (1, [("bash", "ok")])
+    assert decided(desk, "approved", "note")[1:] == [(True, None)]
+
+
 async def test_an_empty_note_is_a_denial_like_any_other(desk: Desk):
     session = await desk.session([calls(TOUCH), says("done")])
     async with running(session) as (pilot, app):
@@ -91,7 +107,7 @@ async def test_an_empty_note_is_a_denial_like_any_other(desk: Desk):
         await asked(pilot, app)
         await choose(pilot, app, "Deny, and tell")
         await pilot.pause(0.1)
-        await pilot.press("escape")
+        await pilot.press("enter")
         await settle(pilot, app)
     assert decided(desk, "approved", "note")[-1] == (False, None)
 
