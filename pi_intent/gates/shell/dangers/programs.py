@@ -132,6 +132,13 @@ _HERE = re.compile(r"(?:localhost|127\.[\d.]+|\[::1\]):\d+$")
 _CLOUDS = word_set("aws gcloud az gsutil")
 _OWN = {"purge": "deletes", "uninstall": "system"}
 """Our own commands that take away what was recorded, or what records."""
+_GIVES_AWAY = re.compile(
+    r"[0-7]*[2367]|0?[2-7][0-7]{3}|[ugoa]*[+=][rwxX]*s[rwxX]*|[ugoa]*[oa][ugoa]*[+=][rxX]*w[rxX]*"
+)
+"""Modes in which everybody may write to a file, or it runs as its owner."""
+_DOCKER_ACTS = word_set(
+    "run rm rmi prune kill stop restart exec start down up create volume-rm cp load import commit"
+)
 _HELPS_BY_LETTER = word_set(
     "curl wget http https xh aria2c rclone sudo mount umount losetup truncate useradd usermod"
 )
@@ -248,14 +255,7 @@ def _gh_writes(texts: tuple[str, ...]) -> bool:
 
 def _machine(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator[str]:
     if program in _PRIVILEGES or (
-        program == "chmod"
-        and any(
-            re.fullmatch(
-                r"0?[0-7]*[2367][0-7]{0}|0?[4-7][0-7]{3}|0?[0-7]{2}[2367]|[ugoa]*\+[rwxX]*s[rwxX]*|[oa]+[+=][rx]*w[rx]*",
-                w,
-            )
-            for w in words[:1]
-        )
+        program == "chmod" and any(map(_GIVES_AWAY.fullmatch, ",".join(words[:1]).split(",")))
     ):
         yield "privileges"
     elif program in _SYSTEM:
@@ -288,10 +288,9 @@ def _machine(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator
 
 
 def _docker_acts(words: list[str]) -> bool:
-    acts = word_set("run rm rmi prune kill stop restart exec start down up create volume-rm cp load import commit")
     if words[:1] and words[0] in CONTAINER_GROUPS:
-        return any(word in acts for word in words[1:4])
-    return bool(words) and words[0] in acts
+        return any(word in _DOCKER_ACTS for word in words[1:4])
+    return bool(words) and words[0] in _DOCKER_ACTS
 
 
 def _services(program: str, command: Command, words: list[str]) -> Iterator[str]:
