@@ -48,6 +48,16 @@ def test_every_file_that_the_readme_points_to_is_there():
         assert (CHECKOUT / target).is_file(), target
 
 
+def test_contributing_names_every_part_in_the_order_of_the_layers():
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())
+    layers = project["tool"]["importlinter"]["contracts"][0]["layers"]
+    rank = {part.strip(" ()"): at for at, layer in enumerate(layers) for part in layer.split("|")}
+    rows = re.findall(r"^\| (`.*?) \|", (CHECKOUT / "CONTRIBUTING.md").read_text(), flags=re.M)
+    named = [re.split(r"[./]", part)[0] for row in rows for part in re.findall(r"`(.*?)`", row)]
+    assert {*named} == {*rank} - {"__main__"}
+    assert [rank[part] for part in named] == sorted(rank[part] for part in named)
+
+
 def test_the_version_is_one():
     project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text())["project"]
     assert project["version"] == pi_intent.__version__
