@@ -24,7 +24,7 @@ from pi_intent.gates.misfits import misfit
 from pi_intent.gates.question import Asker, Question, Seen
 from pi_intent.gates.situation import Situation
 from pi_intent.render.check_in import question_lines
-from pi_intent.settings import Settings, ToolSettings, project_root
+from pi_intent.settings import PROJECT_FILE, Settings, ToolSettings, project_root
 from pi_intent.types import Host, JSONObject
 
 if TYPE_CHECKING:
@@ -212,6 +212,7 @@ def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:
     """Return the gates that settings put before a tool."""
     return Gated(
         ask=settings.ask,
+        meanwhile=settings.meanwhile,
         tier=chosen.tier,
         floor=chosen.floor,
         rules=chosen.check_in,
@@ -225,5 +226,6 @@ def gated_by(settings: Settings, chosen: ToolSettings) -> Gated:
 
 def _governed_by(settings: Settings) -> Governed:
     """Return the checker that the settings are."""
-    rulings = {name: Permit(ruling, "the settings say so") for name, ruling in settings.permissions}
+    said = dict.fromkeys(settings.permissions_of_project, f"this project's {PROJECT_FILE} says so")
+    rulings = {name: Permit(ruling, said.get(name, "the settings say so")) for name, ruling in settings.permissions}
     return Governed(lambda capability, situation: rulings[capability], frozenset(rulings))

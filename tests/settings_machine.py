@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pi_intent.settings import LoadedSettings, load_settings
-from pi_intent.settings.load import ASKED_MEANWHILE
+from pi_intent.settings.wording import ASKED_MEANWHILE
 from pi_intent.types import Policy
 
 type Load = Callable[..., LoadedSettings]

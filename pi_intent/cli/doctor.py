@@ -24,7 +24,7 @@ from pi_intent.ledger.location import find_ledger, obstacle
 from pi_intent.settings import LoadedSettings, Settings, ToolRule, load_settings, project_root
 from pi_intent.settings.load import MORE, MOST_TOLD
 from pi_intent.settings.rules import MORE_UNMATCHED, without_unmatched
-from pi_intent.settings.wording import Lapse, setting_path
+from pi_intent.settings.wording import Idle, Lapse, setting_path
 from pi_intent.tracing.environment import lacking, shown_url, traces_url
 from pi_intent.tracing.listening import nobody_listens
 
@@ -131,7 +131,9 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
         if probe.package is not None:
             names = [full_name(tool.name, None if tool.name in ROWS else tool.source) for tool in probe.tools]
             unmatched = loaded.settings.for_session(names).unmatched(names)
-            notes = [*without_unmatched(notes, unmatched), *unmatched]
+            guards = [told for told in unmatched if isinstance(told, Idle) and told.guards]
+            problems += guards
+            notes = [*without_unmatched(notes, unmatched), *(told for told in unmatched if told not in guards)]
         notes += _without_keyring(loaded.settings, probe)
         notes += _remarks(probe, shown={*problems, *notes, *loaded.warnings})
     problems += (warning for warning in dict.fromkeys(loaded.warnings) if isinstance(warning, Lapse))

@@ -150,7 +150,8 @@ class CheckIn:
         found = []
         if is_asked(gated.ask, tiered):
             # A function of the arguments may say a piece of them.
-            found.append(Reason(f"tier {tiered.tier}", tiered.reason or "", is_said=not callable(declared)))
+            said = tiered.reason or gated.meanwhile or ""
+            found.append(Reason(f"tier {tiered.tier}", said, is_said=not callable(declared)))
         start = opened.start
         found += reasons_to_ask(
             gated.rules,

@@ -19,10 +19,12 @@ class Gated:
     """The gates before one tool.
 
     `floor` raises whatever tier is set or declared; `rules` ask whatever the mode says; `touched` are the
-    capabilities it touches, `given` the names of the credentials that it gets.
+    capabilities it touches, `given` the names of the credentials that it gets. `meanwhile` says why `ask` is higher
+    than anybody set it.
     """
 
     ask: AskMode = "none"
+    meanwhile: str | None = None
     tier: TierOf | None = None
     floor: Tiered | None = None
     rules: tuple[Rule, ...] = ()

@@ -11,8 +11,8 @@ from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, Rule
 from pi_intent.gates.permissions import RULINGS, Ruling
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, own_tier
-from pi_intent.settings.rules import Settings, ToolRule, days_of
-from pi_intent.settings.wording import Idle, Source, setting_path, shown
+from pi_intent.settings.rules import CLOSE, Settings, ToolRule, days_of
+from pi_intent.settings.wording import Idle, Lapse, Source, nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
 _TOOL_KEYS = (
@@ -38,10 +38,13 @@ KEYS = (*_GENERAL_KEYS, "strict", *_LOOKS, "keep", "ask", "permissions")
 GUARDS = frozenset(
     (
         *("ask", "check_in", "permissions", "touches", "needs"),
-        *("override", "tier", "unattended", "consent", "result_limit"),
+        *("override", "tier", "unattended", "consent", "result_limit", "tools"),
     )
 )
 """Keys that somebody counts on: where one does not count, less is held up or withheld than was meant."""
+
+SAYS_WHEN = ("ask", "check_in", "override", "tier", "touches", "permissions", "tools")
+"""The settings that say when somebody is asked: where one is misspelt, more may be meant, too."""
 
 PROJECTS = "a rule of this project"
 """What a person reads of a rule that stands in the project's file."""
@@ -113,6 +116,7 @@ def merge(layers: Sequence[Layer], project: Layer | None) -> Merged:
         settings = replace(settings, tools=tools)
     for layer in (*layers, *([project] if project else [])):
         idle += _unasked(layer, settings)
+        idle += _untouched(layer, settings)
     return Merged(settings=settings, origins=origins, warnings=(*idle, *refused))
 
 
@@ -178,6 +182,9 @@ def _raise(settings: Settings, project: Layer, origins: dict[str, str], warnings
     now = {key: getattr(settings, key) for key in KEYS} | {"policy": settings.policy or "adaptive"}
     raised = _stricter(_said(project, KEYS), now, project.source, (), warnings)
     raised.pop("check_in", None)  # the floor adds its rules
+    before = dict(settings.permissions)
+    changed = tuple(name for name, ruling in raised.get("permissions", ()) if before.get(name) != ruling)
+    settings = replace(settings, permissions_of_project=changed)
     if "permissions" in raised and settings.permissions:
         changes = dict(raised["permissions"]) != dict(settings.permissions)
         origins["permissions"] += f" and {path}" if changes else ""
@@ -325,6 +332,18 @@ def _unasked(layer: Layer, settings: Settings) -> Iterator[str]:
             yield Idle(f'{where}.tier has no effect while ask is "none": set ask to "exec", "write" or "all".', where)
         elif rule.reason is not None and not tiered:
             yield Idle(f"{where}.reason has no effect: it is shown where tier or override is set.", where)
+
+
+def _untouched(layer: Layer, settings: Settings) -> Iterator[str]:
+    """Say what is ruled on, and touched under a name that is so close to it that it is probably meant."""
+    ruled = dict(settings.permissions)
+    for rule in layer.tools:
+        for name in rule.touches or ():
+            guess = None if name in ruled else nearest(name, ruled, cutoff=CLOSE)
+            if guess is not None and ruled[guess] != "allow":
+                where = layer.source.where(setting_path("tools", rule.pattern, "touches"))
+                hint = f"which nothing rules on; did you mean {shown(guess)}?"
+                yield Lapse(f"{where} holds {shown(name)}, {hint}", "touches")
 
 
 def _idle_in_project(table: Layer | ToolRule, source: Source, path: tuple[str, ...]) -> Iterator[str]:

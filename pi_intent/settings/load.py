@@ -4,29 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from pi_intent.errors import SettingsError
-from pi_intent.gates.tiers import MODES, AskMode
 from pi_intent.settings.files import MAX_BYTES, read_toml
-from pi_intent.settings.layers import GUARDS, KEYS, Layer, Merged, merge
+from pi_intent.settings.layers import GUARDS, KEYS, SAYS_WHEN, Layer, merge
 from pi_intent.settings.rules import Settings
-from pi_intent.settings.wording import COMMAND_LINE, ENVIRONMENT, Lapse, Source, nearest, safe, shown
+from pi_intent.settings.wording import ASKED_MEANWHILE, COMMAND_LINE, ENVIRONMENT, Lapse, Source, nearest, safe, shown
 
 PROJECT_FILE = ".pi-intent.toml"
+
+_OF_A_TOOL = ("override", "tier", "touches")
+"""What is set for one tool alone, and guards it."""
 
 _MAX_WARNINGS = 20
 """At a time: a project's file must not bury what there is to say about the others."""
 
 MOST_TOLD = 400
 """Columns of a sentence where a session shows it."""
-
-_UNREAD: AskMode = "write"
-"""From which tier on a person is asked where a file cannot be read, in which more may be guarded."""
-_SAYS_WHEN = ("ask", "check_in", "override", "tier", "touches", "permissions")
-"""The settings that say when somebody is asked: where one is misspelt, more may be meant, too."""
-ASKED_MEANWHILE = "every call that writes or runs something is asked about until you correct it."
 
 MORE = "warnings like these; pi-intent doctor tells all."
 """The end of the sentence that stands for the warnings that were left out."""
@@ -36,9 +32,9 @@ MORE = "warnings like these; pi-intent doctor tells all."
 class LoadedSettings:
     """The settings and how they came about.
 
-    `origins` gives for each setting in force a file, a variable, "command line" or "default"; one of a tool is
-    called `tools.bash.policy`. `warnings` are sentences for the person, a `Lapse` where what is to guard does not
-    count; `files` are those that count, as read.
+    `origins` gives for each setting in force a file, a variable, "command line" or "default", of `ask` also what does
+    not count and has it raised; one of a tool is called `tools.bash.policy`. `warnings` are sentences for the person,
+    a `Lapse` where what is to guard does not count; `files` are those that count, as read.
     """
 
     settings: Settings
@@ -88,37 +84,31 @@ def load_settings(
         warnings.append(f'PI_INTENT is {shown(environ["PI_INTENT"])}, but must be "on" or "off"; pi-intent stays on.')
     layers: list[Layer] = []
     files: list[Path] = []
-    unread: list[Path] = []
+    lost: list[str] = []
     user_file = _user_file(environ, warnings)
     if user_file is not None and (
-        layer := _file_layer(user_file, files, unread, warnings, most_warnings, follow_links=True)
+        layer := _file_layer(user_file, files, lost, warnings, most_warnings, follow_links=True)
     ):
         layers.append(layer)
-    if variables := _variables(environ, warnings):
-        layers.append(_untyped(variables, ENVIRONMENT, warnings, most_warnings))
+    if variables := _variables(environ, lost, warnings):
+        layers.append(_layer(variables, ENVIRONMENT, lost, warnings, most_warnings, typed=False))
     if given := {key: value for key, value in (overrides or {}).items() if value is not None}:
-        layers.append(_untyped(given, COMMAND_LINE, warnings, most_warnings))
+        layers.append(_layer(given, COMMAND_LINE, lost, warnings, most_warnings, typed=False))
     project_layer = None
     if project is not None:
         file = project / PROJECT_FILE
-        project_layer = _file_layer(file, files, unread, warnings, most_warnings, follow_links=False)
+        project_layer = _file_layer(file, files, lost, warnings, most_warnings, follow_links=False)
     merged = merge(layers, project_layer)
-    if unread:
-        merged = _asking(merged, unread[0])
+    settings = merged.settings.asking_meanwhile(lost[0]) if lost else merged.settings
+    origins = {**merged.origins, "off": "default"}
+    if settings.meanwhile is not None:
+        origins["ask"] = settings.meanwhile
     return LoadedSettings(
-        settings=merged.settings,
-        origins={**merged.origins, "off": "default"},
+        settings=settings,
+        origins=origins,
         warnings=(*warnings, *_first(merged.warnings, "settings", most_warnings)),
         files=tuple(files),
     )
-
-
-def _asking(merged: Merged, unread: Path) -> Merged:
-    """Have a person asked about what changes something: a file that cannot be read may say so, or more."""
-    if MODES.index(merged.settings.ask) >= MODES.index(_UNREAD):
-        return merged
-    origins = merged.origins | {"ask": safe(str(unread))}
-    return replace(merged, settings=replace(merged.settings, ask=_UNREAD), origins=origins)
 
 
 def _user_file(environ: Mapping[str, str], warnings: list[str]) -> Path | None:
@@ -132,57 +122,65 @@ def _user_file(environ: Mapping[str, str], warnings: list[str]) -> Path | None:
     return Path(home) / ".config" / "pi-intent" / "config.toml" if Path(home).is_absolute() else None
 
 
-def _variables(environ: Mapping[str, str], warnings: list[str]) -> dict[str, object]:
+def _variables(environ: Mapping[str, str], lost: list[str], warnings: list[str]) -> dict[str, object]:
     found: dict[str, object] = {}
     for name in sorted(environ):
         key = name.removeprefix("PI_INTENT_").lower()
         if not name.startswith("PI_INTENT_"):
             continue
         if key in KEYS:
-            if value := environ[name].strip():
+            if value := environ[name].strip(" \t\n,"):
                 found[key] = value.lower()
+        elif key in _OF_A_TOOL:
+            said = Lapse(f"{safe(name)} is not a setting: write {key} in [tools.NAME] of your config.toml.", key)
+            warnings.append(said)
+            _note_lost([said], ENVIRONMENT, None, lost, warnings)
         elif guess := nearest(key, KEYS):
             # Only what looks like one of ours: other programs may have variables of this prefix.
-            said = f"{safe(name)} is not a setting; did you mean {ENVIRONMENT.origin(guess)}?"
-            warnings.append(Lapse(said, guess) if guess in GUARDS else said)
+            told = f"{safe(name)} is not a setting; did you mean {ENVIRONMENT.origin(guess)}?"
+            warnings.append(Lapse(told, guess) if guess in GUARDS else told)
+            _note_lost(warnings[-1:], ENVIRONMENT, None, lost, warnings)
     return found
 
 
 def _file_layer(
-    path: Path, files: list[Path], unread: list[Path], warnings: list[str], most: int | None, *, follow_links: bool
+    path: Path, files: list[Path], lost: list[str], warnings: list[str], most: int | None, *, follow_links: bool
 ) -> Layer | None:
-    """Return what a file says; what is wrong goes to `warnings`, and a file that cannot be read to `unread`."""
+    """Return what a file says; what is wrong goes to `warnings`, and what may have asked somebody to `lost`."""
+    name = safe(str(path))
     try:
         data = read_toml(path, follow_links=follow_links)
     except SettingsError as error:
         warnings.append(Lapse(error))
-        unread.append(path)
+        lost.append(f"{name} does not count")
         return None
     if data is None:
         return None
     files.append(path)
-    source = Source(name=safe(str(path)))
-    layer, found = _layer(data, source, typed=True)
-    warnings += _first(found, source.name, most)
-    lapsed = {said.key for said in found if isinstance(said, Lapse)}
-    for key in _SAYS_WHEN:
-        if key in lapsed and (key != "ask" or layer.ask is None):
-            warnings.append(Lapse(f"{source.where(key)} does not count in full, so {ASKED_MEANWHILE}"))
-            unread.append(path)
-    return layer
+    return _layer(data, Source(name=name), lost, warnings, most, typed=True)
 
 
-def _untyped(data: Mapping[str, object], source: Source, warnings: list[str], most: int | None) -> Layer:
-    layer, found = _layer(data, source, typed=False)
-    warnings += _first(found, source.name, most)
-    return layer
-
-
-def _layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tuple[Layer, list[str]]:
+def _layer(
+    data: Mapping[str, object], source: Source, lost: list[str], warnings: list[str], most: int | None, *, typed: bool
+) -> Layer:
     # Here and not above: most sessions have nothing to check, and pydantic takes longer to load than all of ours.
     from pi_intent.settings.tables import read_layer
 
-    return read_layer(data, source, typed=typed)
+    layer, found = read_layer(data, source, typed=typed)
+    warnings += _first(found, source.name, most)
+    _note_lost(found, source, layer, lost, warnings)
+    return layer
+
+
+def _note_lost(
+    found: Sequence[str], source: Source, layer: Layer | None, lost: list[str], warnings: list[str]
+) -> None:
+    """Say what of a source says when to ask, and does not count."""
+    keys = {said.key for said in found if isinstance(said, Lapse)}
+    for key in SAYS_WHEN:
+        if key in keys and (key != "ask" or layer is None or layer.ask is None):
+            lost.append(f"{source.where(key)} does not count in full")
+            warnings.append(Lapse(f"{lost[-1]}, so {ASKED_MEANWHILE}"))
 
 
 def _first(found: Sequence[str], name: str, most: int | None) -> list[str]:

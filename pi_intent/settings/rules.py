@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from pi_intent.gates.credentials import Credential
-from pi_intent.gates.kinds import Match, Rule
+from pi_intent.gates.kinds import Match, Rule, rule_name
 from pi_intent.gates.naming import alike, covers, tool_names
 from pi_intent.gates.permissions import Ruling
-from pi_intent.gates.tiers import TIERS, AskMode, Tier, Tiered, own_tier
-from pi_intent.settings.wording import Idle, nearest, setting_path, shown, shown_table
+from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tier, Tiered, own_tier
+from pi_intent.settings.wording import ASKED_MEANWHILE, Idle, nearest, setting_path, shown, shown_table
 from pi_intent.types import STRICTNESS, Policy, Profile
 
 DEFAULT_BUDGET = 3
@@ -27,6 +27,16 @@ MOST_UNMATCHED = 3
 
 MORE_UNMATCHED = "more rules match no tool; pi-intent doctor tells all"
 """The end of the sentence that stands for the rules without a tool that a session does not name."""
+
+CLOSE = 0.75
+"""How alike a pattern and the name of a tool have to be where a guess has people asked: `write_file` is not
+`write`."""
+
+_MEANWHILE: AskMode = "write"
+"""From which tier on a person is asked where something that is to guard does not count."""
+
+_MOST_NAMED = 4
+"""Rules that are named where it is said what asks."""
 
 _TOLD = "policy"
 """A setting for all tools where one for a tool is expected: that is told when it is read."""
@@ -127,12 +137,16 @@ class Settings:
     consent: Literal["both", "literal"] = "both"
     unattended: Literal["deny", "defer"] = "deny"
     permissions: tuple[tuple[str, Ruling], ...] = ()
+    permissions_of_project: tuple[str, ...] = ()
+    """Those of them that the project's file says."""
     credentials: tuple[Credential, ...] = ()
     artifacts: bool = False
     result_limit: int | None = None
     tools: tuple[ToolRule, ...] = ()
     floors: tuple[ToolRule, ...] = ()
     off: bool = False
+    meanwhile: str | None = None
+    """Why `ask` is higher than anybody set it: what is to guard and does not count."""
     _known: dict[tuple[str, str | None, bool, Profile, bool], ToolSettings] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
@@ -151,16 +165,34 @@ class Settings:
     @property
     def asking(self) -> str:
         """What a person may be asked because of, in a few words; '' where nothing is set."""
+        from pi_intent.facts import many  # only who is told has a use for them
+        from pi_intent.labels.printable import printable
+
         tables = (*self.tools, *self.floors)
-        rules = len(self.check_in) + sum(len(rule.check_in or ()) for rule in tables)
+        rules = dict.fromkeys((*self.check_in, *(rule for table in tables for rule in table.check_in or ())))
+        named = [printable(rule_name(rule), width=40) for rule in rules]
+        more = len(named) - _MOST_NAMED
+        said = [f"ask = {self.ask}"] if self.ask != "none" else []
+        said = [f"{said[0]} ({self.meanwhile})"] if self.meanwhile else said
+        said += named[:_MOST_NAMED] + ([many(more, "more rule")] if more > 0 else [])
         counted = (
-            (rules, "rule"),
             (sum(bool(rule.override) for rule in tables), "override"),
             (sum(ruling != "allow" for _, ruling in self.permissions), "permission"),
         )
-        said = [f"ask = {self.ask}"] if self.ask != "none" else []
-        said += [f"{number} {what}{'' if number == 1 else 's'}" for number, what in counted if number]
+        said += [many(number, what) for number, what in counted if number]
         return ", ".join(said)
+
+    def asking_meanwhile(self, why: str) -> Settings:
+        """Return the settings as they hold while something that is to guard does not count: `why` says what."""
+        if MODES.index(self.ask) >= MODES.index(_MEANWHILE):
+            return self
+        return replace(self, ask=_MEANWHILE, meanwhile=why)
+
+    def for_tools(self, tool_names: Collection[str]) -> Settings:
+        """Return the settings as they hold in a session that has these tools, named as for `unmatched`."""
+        told = self.for_session(tool_names).unmatched(tool_names)
+        lost = next((sentence.rule for sentence in told if isinstance(sentence, Idle) and sentence.guards), None)
+        return self if lost is None else self.asking_meanwhile(f"{lost} matches no tool")
 
     @property
     def may_bound(self) -> bool:
@@ -264,13 +296,20 @@ class Settings:
 
         return self._only(concerns)
 
+    def _guards(self, rule: ToolRule) -> bool:
+        """Whether a rule may have a person asked."""
+        tiered = rule.tier is not None and self.ask != "none"
+        return bool(rule.check_in or rule.override or tiered or (rule.touches and self.permissions))
+
     def _only(self, keeps: Callable[[str], bool]) -> Settings:
-        """Return the patterns that are to be kept, and nothing else."""
+        """Return the patterns that are to be kept, and beside them only what says whether they guard."""
 
         def kept(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
             return tuple(rule for rule in rules if not isinstance(rule, Match) or keeps(rule.tool or ""))
 
         return Settings(
+            ask=self.ask,
+            permissions=self.permissions,
             tools=tuple(rule for rule in self.tools if keeps(rule.pattern)),
             floors=tuple(
                 replace(floor, check_in=kept(floor.check_in or ())) for floor in self.floors if keeps(floor.pattern)
@@ -291,19 +330,25 @@ class Settings:
         }
         named = [(f"{rule.origin}: {setting_path('tools', rule.pattern)}", rule) for rule in self.tools + self.floors]
         named += [
-            (f"check_in: {shown_table(_given(rule))}", ToolRule(pattern=rule.tool, origin="check_in"))
+            (
+                f"check_in: {shown_table(_given(rule))}",
+                ToolRule(pattern=rule.tool, origin="check_in", check_in=(rule,)),
+            )
             for rules in (self.check_in, *(floor.check_in or () for floor in self.floors))
             for rule in rules
             if isinstance(rule, Match) and rule.tool is not None
         ]
-        sentences = []
+        sentences: list[Idle] = []
         for where, rule in named:
             if rule.pattern in ("*", _TOLD) or any(rule.matches(names) for names in forms):
                 continue
             guess = _meant_by(rule.pattern, sorted(meant))
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
-            sentences.append(Idle(f"{where} matches no tool; {hint}", where))
-        told: tuple[str, ...] = tuple(dict.fromkeys(sentences))
+            guards = self._guards(rule) and guess is not None and _is_close(rule.pattern, guess)
+            hint += f" It is to guard, so {ASKED_MEANWHILE}" if guards else ""
+            sentences.append(Idle(f"{where} matches no tool; {hint}", where, guards=guards))
+        ordered = sorted(dict.fromkeys(sentences), key=lambda sentence: not sentence.guards)
+        told: tuple[str, ...] = tuple(ordered)
         if most is None or len(told) <= most:
             return told
         return (*told[:most], f"{len(told) - most} {MORE_UNMATCHED}")
@@ -322,6 +367,12 @@ def _meant_by(pattern: str, known: Sequence[str]) -> str | None:
     if (guess := nearest(tool, of_it)) is not None:
         return of_it[guess]
     return nearest(pattern, [name for name in known if name not in of_it.values()])
+
+
+def _is_close(pattern: str, name: str) -> bool:
+    """Whether a pattern is so much like a name, or like all the tools of a server, that it is probably meant."""
+    parts = zip(pattern.rpartition("/")[::2], name.rpartition("/")[::2], strict=True)
+    return all(meant in ("*", written) or nearest(written, (meant,), cutoff=CLOSE) for written, meant in parts)
 
 
 def _server_of(pattern: str) -> str:

@@ -13,9 +13,10 @@ from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tier
 from pi_intent.settings.artifacts import stored, wanted
 from pi_intent.settings.asking import check_ins
 from pi_intent.settings.credentials import credentials, needed
-from pi_intent.settings.layers import GUARDS, Layer
+from pi_intent.settings.layers import GUARDS, SAYS_WHEN, Layer
 from pi_intent.settings.permissions import capabilities, permissions
 from pi_intent.settings.rules import FOREVER, ToolRule, days_of
+from pi_intent.settings.unknown import asks, at_the_top, in_a_tool, told, unknown_keys
 from pi_intent.settings.wording import Lapse, Source, nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
@@ -23,7 +24,6 @@ MAX_RULES = 256
 """Per source. Each costs a little when a tool is first asked about, and a project chooses how many there are."""
 
 _MAX_PATTERN = 200
-_MAX_UNKNOWN = 5
 _STAY = "The rules of your file stay in force."
 
 _WORDS: dict[str, tuple[str, ...]] = {
@@ -98,13 +98,8 @@ def read_layer(data: Mapping[str, object], source: Source, *, typed: bool) -> tu
     """
     warnings: list[str] = []
     data = _moved_up(data, source, typed, warnings)
-    for key in _unknown(data, _TOP_KEYS, source, (), warnings):
-        if key == "off":
-            warnings.append(f"{source.where(key)} cannot be set here; set PI_INTENT=off in the environment.")
-        else:
-            guess = nearest(key, _TOP_KEYS)
-            hint = f'did you mean "{guess}"?' if guess else f"the settings are {', '.join(_TOP_KEYS)}."
-            warnings.append(_told(f"{source.where(setting_path(key))} is not a setting; {hint}", guess))
+    unknown = unknown_keys(data, _TOP_KEYS, source, (), warnings)
+    warnings += [at_the_top(key, data[key], source, _TOP_KEYS, _TOOL_KEYS) for key in unknown]
     top = _checked(_TopTable, data, source, (), typed, warnings)
     rules, is_faulty = _general_check_ins(data, source, typed, warnings)
     layer = Layer(
@@ -149,18 +144,18 @@ def _moved_up(data: Mapping[str, object], source: Source, typed: bool, warnings:
         right = said not in ({}, "") and not read_layer({key: said}, source, typed=typed)[1]
         if not right and isinstance(said, str | Mapping):
             continue
-        told = f"{source.where(key)} is a setting for all tools"
+        here = f"{source.where(key)} is a setting for all tools"
         move = f"write [{key}]" if isinstance(said, Mapping) else "move it above [tools]"
         if key == "policy":
-            warnings.append(f"{told}: {move}; below it, it is for a tool that is called so.")
+            warnings.append(f"{here}: {move}; below it, it is for a tool that is called so.")
         elif key in data:
             moved[key] = data[key]
             warnings.append(
-                _told(f"{told} and stands above [tools] as well: what stands below it does not count.", key)
+                told(f"{here} and stands above [tools] as well: what stands below it does not count.", key)
             )
         else:
             moved[key] = said
-            warnings.append(f"{told}: {move}" + ("; until then it counts as if it stood there." if right else "."))
+            warnings.append(f"{here}: {move}" + ("; until then it counts as if it stood there." if right else "."))
     left = {pattern: said for pattern, said in tools.items() if pattern not in moved}
     return {**data, **moved, "tools": left}
 
@@ -169,17 +164,18 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
     if tools is None:
         return
     if not isinstance(tools, Mapping):
-        warnings.append(Lapse(f"{source.where('tools')} is {shown(tools)}, but must be a table of tool names."))
+        wrong = f"{source.where('tools')} is {shown(tools)}, but must be a table of tool names."
+        warnings.append(Lapse(wrong, "tools"))
         return
     seen: dict[str, str] = {}
     for number, (pattern, said) in enumerate(tools.items()):
         if number == MAX_RULES:
             said_of = f"{source.where('tools')} has more than {MAX_RULES} entries; the others do not count."
-            warnings.append(Lapse(said_of))
+            warnings.append(Lapse(said_of, "tools"))
             return
         if not isinstance(pattern, str) or not pattern.strip() or len(pattern) > _MAX_PATTERN:
             bad_key = f"has the key {shown(pattern)}, but a key must be the name of a tool or a glob."
-            warnings.append(f"{source.where('tools')} {bad_key}")
+            warnings.append(told(f"{source.where('tools')} {bad_key}", "tools" if asks(said) else None))
             continue
         path = ("tools", pattern)
         where = source.where(setting_path(*path))
@@ -192,24 +188,29 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
         stores: tuple[str, ...] | None = None
         wants: tuple[tuple[str, str], ...] | None = None
         if isinstance(said, Mapping):
-            for key in _unknown(said, _TOOL_KEYS, source, path, warnings):
-                wrong = f"{source.where(setting_path(*path, key))} {_not_for_a_tool(key, pattern, said[key])}"
-                warnings.append(_told(wrong, key if key in _TOP_KEYS else nearest(key, _TOOL_KEYS)))
+            unknown = unknown_keys(said, _TOOL_KEYS, source, path, warnings)
+            warnings += [in_a_tool(key, said[key], pattern, source, _TOOL_KEYS, _TOP_KEYS) for key in unknown]
             table = _checked(_OneTool, said, source, path, typed, warnings)
             rules = _check_ins(said, source, path, pattern, warnings)
             if "stores" in said:
                 stores = stored(said["stores"], source.where(setting_path(*path, "stores")), warnings)
             if "wants" in said:
-                wants = wanted(said["wants"], source.where(setting_path(*path, "wants")), pattern, warnings)
+                found: list[str] = []
+                wants = wanted(said["wants"], source.where(setting_path(*path, "wants")), pattern, found)
+                # What follows the table of wants is in it, as TOML reads it.
+                warnings += [told(sentence, "tools" if asks(said["wants"]) else None) for sentence in found]
             needs = _read(needed, "needs", said, source, path, warnings)
             touches = _read(capabilities, "touches", said, source, path, warnings)
         elif isinstance(said, str):
             # The short form: the sentence about a bad one names what was written, not `policy`.
-            table = _checked(_OneTool, {"policy": said}, source, path, typed, warnings, short=True)
+            found = []
+            table = _checked(_OneTool, {"policy": said}, source, path, typed, found, short=True)
+            is_lost = asks(said) or nearest(pattern, SAYS_WHEN) is not None
+            warnings += [told(sentence, "tools" if is_lost else None) for sentence in found]
             rules = None
         else:
             wrong = f"{where} is {shown(said)}, but must be {_EXPECTED['policy']}, or a table of settings."
-            warnings.append(_told(wrong, pattern))
+            warnings.append(told(wrong, "tools" if pattern in GUARDS or isinstance(said, bool | list) else None))
             continue
         yield ToolRule(
             pattern=pattern,
@@ -240,7 +241,7 @@ def _general_check_ins(
     found: list[str] = []
     rules = _check_ins(data, source, (), None, found)
     if found and not typed:
-        found[-1] = _told(f"{found[-1]} {_STAY}", "check_in")
+        found[-1] = told(f"{found[-1]} {_STAY}", "check_in")
     warnings += found
     return rules, bool(found)
 
@@ -267,35 +268,8 @@ def _read[T](
         return None
     found: list[str] = []
     value = read(data[key], source.where(setting_path(*path, key)), found)
-    warnings += [_told(sentence, key) for sentence in found]
+    warnings += [told(sentence, key) for sentence in found]
     return value
-
-
-def _told(sentence: str, key: str | None) -> str:
-    """Return a sentence as what it is, by the key that does not count."""
-    return Lapse(sentence, key) if key in GUARDS else sentence
-
-
-def _not_for_a_tool(key: str, pattern: str, said: object) -> str:
-    if key in _TOP_KEYS and key not in _TOOL_KEYS:
-        return "cannot be set for one tool; set it at the top of the file."
-    if guess := nearest(key, _TOOL_KEYS):
-        return f'is not a setting of a tool; did you mean "{guess}"?'
-    if isinstance(said, str | Mapping):
-        # TOML reads github.search without quotes as a table in a table.
-        return f"is not a setting of a tool; a tool of a server is written in quotes: {shown(f'{pattern}/{key}')}."
-    return f"is not a setting of a tool; those are {', '.join(_TOOL_KEYS)}."
-
-
-def _unknown(
-    data: Mapping[str, object], known: tuple[str, ...], source: Source, path: tuple[str, ...], warnings: list[str]
-) -> list[str]:
-    """Return the first few unknown keys; the rest is counted, as there may be a hundred thousand."""
-    unknown = [str(key) for key in data if key not in known]
-    if len(unknown) > _MAX_UNKNOWN:
-        where = source.where(setting_path(*path)) if path else source.name
-        warnings.append(f"{where} has {len(unknown)} unknown keys; the first {_MAX_UNKNOWN} are named here.")
-    return unknown[:_MAX_UNKNOWN]
 
 
 def _checked[T: _ToolTable](
@@ -321,5 +295,5 @@ def _checked[T: _ToolTable](
         value = values[key]
         guess = nearest(value, _WORDS.get(key, ())) if isinstance(value, str) else None
         hint = f'; did you mean "{guess}"?' if guess else "."
-        warnings.append(_told(f"{where} is {shown(value)}, but must be {_EXPECTED[key]}{hint}", key))
+        warnings.append(told(f"{where} is {shown(value)}, but must be {_EXPECTED[key]}{hint}", key))
     return table.model_validate({key: value for key, value in values.items() if key not in wrong}, strict=typed)

@@ -36,6 +36,9 @@ COMMAND_LINE = Source(name="command line")
 ENVIRONMENT = Source(name="environment", prefix="PI_INTENT_")
 
 
+ASKED_MEANWHILE = "every call that writes or runs something is asked about until you correct it."
+
+
 class Lapse(str):
     """A sentence that says that something which is to guard does not count; `key` is the setting, where it is one."""
 
@@ -48,13 +51,17 @@ class Lapse(str):
 
 
 class Idle(str):
-    """A sentence that says what of a rule for a tool has no effect; what is said of it begins with `rule`."""
+    """A sentence that says what of a rule for a tool has no effect; what is said of it begins with `rule`.
+
+    `guards` says that the rule is to guard a tool, by a name so close to that of one that it is probably meant.
+    """
 
     rule: str
+    guards: bool
 
-    def __new__(cls, sentence: str, rule: str) -> Idle:
+    def __new__(cls, sentence: str, rule: str, *, guards: bool = False) -> Idle:
         made = super().__new__(cls, sentence)
-        made.rule = rule
+        made.rule, made.guards = rule, guards
         return made
 
 
@@ -96,6 +103,8 @@ def setting_path(*keys: str) -> str:
     return ".".join(key if _BARE_KEY.fullmatch(key) else shown(key) for key in keys)
 
 
-def nearest(word: str, known: Iterable[str]) -> str | None:
-    """Return the known word that was probably meant."""
-    return next(iter(get_close_matches(word[:_QUOTED], known, n=1)), None)
+def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known word that was probably meant; the nearer `cutoff` is to 1, the more alike they have to be."""
+    by_lower = {one.lower(): one for one in known}
+    found = get_close_matches(word[:_QUOTED].lower(), by_lower, n=1, cutoff=cutoff)
+    return by_lower[found[0]] if found else None

@@ -8,8 +8,7 @@ from settings_machine import Load, Machine, said
 from pi_intent.gates.kinds import Match
 from pi_intent.gates.tiers import Tiered
 from pi_intent.gating import gated_by
-from pi_intent.settings.load import ASKED_MEANWHILE
-from pi_intent.settings.wording import Lapse
+from pi_intent.settings.wording import ASKED_MEANWHILE, Lapse
 
 
 @pytest.mark.parametrize("by", ["user", "project"])
@@ -27,6 +26,20 @@ from pi_intent.settings.wording import Lapse
         ('[tools.deploy]\ntier = "exce"', "tier"),
         ('[tools.deploy]\ntouches = ["Net"]', "touches"),
         ('[permissions]\nmoney = "dny"', "permissions"),
+        ("[Tools.bash]\noverride = true", "tools"),
+        ("[tool.bash]\noverride = true", "tools"),
+        ("[bash]\noverride = true", "tools"),
+        ('[settings]\nask = "all"', "tools"),
+        ('CHECK_IN = ["dangers"]', "check_in"),
+        ('confirm = ["dangers"]', "check_in"),
+        ('PI_INTENT_CHECK_IN = "dangers"', "check_in"),
+        ("override = true", "override"),
+        ('[tools]\nchek_in = ["dangers"]', "tools"),
+        ('[tools]\nbash = "ask"', "tools"),
+        ("[[tools.bash]]\noverride = true", "tools"),
+        ("[tools.github.search]\noverride = true", "tools"),
+        ('[tools.fetch.wants]\nurl = "page"\ncheck_in = ["always"]', "tools"),
+        ("".join(f"x{number} = 1\n" for number in range(9)) + 'checkin = ["dangers"]', "check_in"),
         ("".join(f"x{number} = 1\n" for number in range(30)) + "ask = 1", "ask"),
         ("".join(f"[tools.t{number}]\nbudget = 0\n" for number in range(30)) + 'tier = "exce"', "tier"),
     ],
@@ -36,7 +49,59 @@ def test_where_it_is_misspelt_when_to_ask_what_changes_something_is_asked_about(
 ):
     loaded = load(text) if by == "user" else load("", text)
     assert loaded.settings.ask == "write"
-    assert loaded.warnings[-1].endswith(f": {key} does not count in full, so {ASKED_MEANWHILE}")
+    assert any(told.endswith(f": {key} does not count in full, so {ASKED_MEANWHILE}") for told in loaded.warnings)
+
+
+@pytest.mark.parametrize("text", ["polcy = 'omit'", "budget = 0", "x = 1", "[ui]\ncolour = 'red'", "keep = '90'"])
+def test_what_says_nothing_of_asking_asks_nobody(load: Load, text: str):
+    loaded = load(text)
+    assert (len(loaded.warnings), loaded.settings.ask, loaded.settings.meanwhile) == (1, "none", None)
+
+
+@pytest.mark.parametrize(
+    ("variables", "key"),
+    [
+        ({"PI_INTENT_ASK": "wirte"}, "PI_INTENT_ASK"),
+        ({"PI_INTENT_CHECK_IN": "danger"}, "PI_INTENT_CHECK_IN"),
+        ({"PI_INTENT_CHEK_IN": "dangers"}, "PI_INTENT_CHECK_IN"),
+        ({"PI_INTENT_OVERRIDE": "bash"}, "PI_INTENT_OVERRIDE"),
+    ],
+)
+def test_a_misspelt_variable_has_a_person_asked_as_well(load: Load, variables: dict[str, str], key: str):
+    loaded = load("", "", **variables)
+    assert loaded.settings.ask == "write"
+    assert loaded.settings.meanwhile == loaded.origins["ask"] == f"{key} does not count in full"
+    assert loaded.warnings[-1] == f"{key} does not count in full, so {ASKED_MEANWHILE}"
+
+
+TOOLS = ["read", "write", "edit", "bash", "docs/get"]
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ('[tools.bsh]\ncheck_in = ["deletes"]', True),
+        ("[tools.Bash]\noverride = true", True),
+        ('[tools."bash "]\noverride = true', True),
+        ('check_in = [{ tool = "wrtie", path = "x/*" }]', True),
+        ('[tools."dcs/get"]\noverride = true', True),
+        ('[tools."docs/gt"]\noverride = true', True),
+        ('ask = "exec"\n[tools.wrte]\ntier = "exec"', True),
+        ('[permissions]\nexec = "ask"\n[tools.bsh]\ntouches = ["exec"]', True),
+        ('[tools.wrte]\ntier = "exec"', False),  # no tier is asked about
+        ('[tools.bsh]\npolicy = "omit"', False),
+        ("[tools.write_file]\noverride = true", False),  # of another agent, as far as anybody knows
+        ('[tools."crm/send"]\noverride = true', False),
+        ("[tools.bash]\noverride = true", False),
+        ('[tools."b*"]\noverride = true', False),
+    ],
+)
+def test_a_guard_under_a_name_much_like_that_of_a_tool_has_a_person_asked(load: Load, text: str, asks: bool):
+    settings = load(text).settings
+    held = settings.for_tools(TOOLS)
+    assert (held.ask, held.meanwhile is not None) == (("write", True) if asks else (settings.ask, False))
+    told = [sentence for sentence in settings.for_session(TOOLS).unmatched(TOOLS) if ASKED_MEANWHILE in sentence]
+    assert len(told) == asks
 
 
 def test_nothing_asks_by_itself(load: Load):
@@ -117,5 +182,6 @@ def test_a_misspelt_variable_does_not_switch_off_the_rules_of_the_file(
     assert loaded.settings.check_in == rules
     assert loaded.origins["check_in"] == origin.format(file=machine.user_file)
     stays = [sentence.endswith(" The rules of your file stay in force.") for sentence in loaded.warnings]
-    assert stays == ([] if said == "dangers" else [True])
+    assert stays == ([] if said == "dangers" else [True, False])
+    assert loaded.settings.ask == ("none" if said == "dangers" else "write")
     assert all(isinstance(sentence, Lapse) for sentence in loaded.warnings)

@@ -8,6 +8,7 @@ import pytest
 from settings_machine import Load, said
 
 from pi_intent.gates.kinds import RULE_WORDS, Match
+from pi_intent.settings.wording import ASKED_MEANWHILE
 
 
 @pytest.mark.parametrize(
@@ -158,7 +159,8 @@ def test_more_rules_than_anybody_writes_are_cut(load: Load):
 def test_a_rule_for_a_tool_that_there_is_not_is_said_where_the_tools_are_known(load: Load):
     settings = load('check_in = [{ tool = "bsh", runs = "rm" }, { tool = "b*" }]').settings
     assert settings.unmatched(["read", "bash"]) == (
-        'check_in: { tool = "bsh", runs = "rm" } matches no tool; did you mean "bash"?',
+        'check_in: { tool = "bsh", runs = "rm" } matches no tool; did you mean "bash"? It is to guard, so '
+        + ASKED_MEANWHILE,
     )
 
 
@@ -187,7 +189,7 @@ def test_a_session_says_nothing_of_rules_for_servers_that_it_does_not_have(load:
     ).settings
     told = settings.for_session(["bash", "srv/a"]).unmatched(["bash", "srv/a"])
     named = [sentence.partition(" matches")[0].rpartition(": tools.")[2] for sentence in told]
-    assert named == ['"srv/x"', '"svr/y"', '"*/z"', "d", 'check_in: { tool = "bsh" }']
+    assert named == ['check_in: { tool = "bsh" }', '"srv/x"', '"svr/y"', '"*/z"', "d"]
 
 
 def test_what_only_looks_like_it_is_not_warned_of_and_what_is_doubtful_still_counts(load: Load):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from settings_machine import TOP_KEYS, Machine
+from settings_machine import TOP_KEYS, Machine, said
 
 from pi_intent.settings import Settings, ToolRule, load_settings
-from pi_intent.settings.load import ASKED_MEANWHILE
-from pi_intent.settings.wording import Lapse
+from pi_intent.settings.wording import ASKED_MEANWHILE, Lapse
 
 KEEP_WORDS = '"forever", or a number of days or weeks such as "90d" or "12w"'
 POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
@@ -91,7 +90,7 @@ POLICY_WORDS = '"require", "adaptive", "optional", "derive" or "omit"'
     ],
 )
 def test_each_fault_of_a_file_is_one_sentence(machine: Machine, text: str, sentence: str) -> None:
-    assert machine.load(user=text).warnings == (f"{machine.user_file}: {sentence}",)
+    assert said(machine.load(user=text)) == [sentence]
 
 
 def test_the_rest_of_a_faulty_file_still_counts(machine: Machine) -> None:
@@ -231,7 +230,8 @@ def test_what_was_to_guard_and_does_not_count_is_known_as_such(machine: Machine,
 
 def test_a_variable_that_was_to_guard_is_known_as_such(machine: Machine) -> None:
     loaded = machine.load(env={"PI_INTENT_CHEK_IN": "dangers", "PI_INTENT_POLCY": "omit"})
-    assert [isinstance(warning, Lapse) for warning in loaded.warnings] == [True, False]
+    assert [isinstance(warning, Lapse) for warning in loaded.warnings] == [True, True, False]
+    assert loaded.settings.ask == "write"
 
 
 # Patterns that match nothing

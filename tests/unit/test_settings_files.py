@@ -13,7 +13,7 @@ from settings_machine import Machine, policy_of
 
 from pi_intent.gates.tiers import is_asked, tier_of
 from pi_intent.settings import LoadedSettings, Settings, load_settings
-from pi_intent.settings.wording import Lapse
+from pi_intent.settings.wording import ASKED_MEANWHILE, Lapse
 
 UNREAD = (
     "; nothing in it counts, so every call that writes or runs something is asked about "
@@ -84,8 +84,9 @@ def test_a_hostile_project_file_is_told_about_and_has_a_person_asked(machine: Ma
     make, reason = HOSTILE[kind]
     make(machine.project_file)
     loaded = bounded(lambda: machine.load(user='policy = "adaptive"'))
-    assert loaded.settings == Settings(policy="adaptive", ask="write")
-    assert loaded.origins["ask"] == str(machine.project_file)
+    lost = f"{machine.project_file} does not count"
+    assert loaded.settings == Settings(policy="adaptive", ask="write", meanwhile=lost)
+    assert loaded.origins["ask"] == lost
     assert loaded.warnings == (f"{machine.project_file} {reason}{UNREAD}",)
     assert isinstance(loaded.warnings[0], Lapse)
     assert loaded.files == (machine.user_file,)
@@ -93,7 +94,8 @@ def test_a_hostile_project_file_is_told_about_and_has_a_person_asked(machine: Ma
 
 def test_of_broken_toml_nothing_counts(machine: Machine) -> None:
     loaded = machine.load(user='strict = true\npolicy == "omit"\n')
-    assert (loaded.settings, loaded.files) == (Settings(ask="write"), ())
+    lost = f"{machine.user_file} does not count"
+    assert (loaded.settings, loaded.files) == (Settings(ask="write", meanwhile=lost), ())
     assert loaded.warnings == (
         f"{machine.user_file} cannot be read as TOML: line 2, column 9: invalid value{UNREAD}",
     )
@@ -141,7 +143,7 @@ def test_where_the_users_file_cannot_be_read_all_that_changes_something_is_asked
     asked = {name: is_asked(loaded.settings.ask, tier_of(None, name, None, {})) for name in ("read", "write", "bash")}
     assert asked == {"read": False, "write": True, "bash": True}
     assert loaded.settings.can_ask
-    assert loaded.origins["ask"] == str(machine.user_file)
+    assert loaded.origins["ask"] == f"{machine.user_file} does not count"
 
 
 def test_a_folder_that_is_a_link_to_nowhere_is_told_as_well(machine: Machine) -> None:
@@ -197,10 +199,11 @@ def test_a_flood_of_faults_is_cut_and_does_not_bury_those_of_the_user(machine: M
     path = machine.project_file
     assert loaded.warnings[0] == f"{path} has 15000 unknown keys; the first 5 are named here."
     assert loaded.warnings[6] == f"{path}: tools has more than 256 entries; the others do not count."
-    assert loaded.warnings[7] == (
+    assert loaded.warnings[7] == f"{path}: tools does not count in full, so {ASKED_MEANWHILE}"
+    assert loaded.warnings[8] == (
         f'{machine.user_file}: budget has no effect beside the policy "omit": only "adaptive" counts rounds.'
     )
-    assert len(loaded.warnings) == 8
+    assert len(loaded.warnings) == 9
     assert policy_of(loaded, "read") == "require"
 
 

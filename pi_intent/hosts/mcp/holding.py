@@ -75,7 +75,7 @@ class Holding:
         self,
         *,
         session: Session,
-        settings: Settings,
+        settings: Callable[[], Settings],
         texts: ModelTexts,
         to_client: Callable[[bytes], None],
         tell: Callable[[str], None],
@@ -106,7 +106,7 @@ class Holding:
 
         Raises `CallDenied` or `LedgerError`, and then the call is settled.
         """
-        is_open = gated_by(self._settings, tool.settings).is_open
+        is_open = gated_by(self._settings(), tool.settings).is_open
         if not is_open and _is_ambiguous(tool, sent.params.get("arguments")):
             why = self._texts.consent["unreadable"].format(tool=tool.name)
             opened.settle(failure("denied", why))
@@ -114,7 +114,7 @@ class Holding:
         admission = self._gates.admit(
             opened,
             opened.call.arguments,
-            settings=self._settings,
+            settings=self._settings(),
             chosen=replace(tool.settings, needs=()),  # the server has them since it started
             asker=ClientAsker() if self._can_ask(sent) else None,
             parameters=tool.parameters,

@@ -45,16 +45,21 @@ class ServerPolicy:
         return chosen.for_tool(tool_name, tool_source=self._server, watched=False, profile="full")
 
     def tell_unmatched(self, tool_names: Iterable[str]) -> None:
-        """Say which globs of the command line cover no tool, and which settings name a tool that the server lacks."""
+        """Say which globs of the command line cover no tool, and which settings name a tool that the server lacks.
+
+        Where one of those is to guard, and close to a tool of the server, a person is asked meanwhile.
+        """
         rules = tuple(
             ToolRule(pattern=glob, origin=option)
             for option, globs in (("--tools", self._options.tools), ("--exempt", self._options.exempt))
             for glob in globs
         )
         names = [f"{self._server}/{name}" for name in tool_names]
-        settings = self.settings.naming((self._server,))
-        for sentence in (*Settings(tools=rules).unmatched(names), *settings.unmatched(names, most=MOST_UNMATCHED)):
+        named = self.settings.naming((self._server,))
+        for sentence in (*Settings(tools=rules).unmatched(names), *named.unmatched(names, most=MOST_UNMATCHED)):
             self._tell(sentence)
+        if (lost := named.for_tools(names).meanwhile) is not None:
+            self.settings, self._alone = (held.asking_meanwhile(lost) for held in (self.settings, self._alone))
 
     def _is_asked(self, tool_name: str) -> bool:
         def any_of(globs: tuple[str, ...]) -> bool:

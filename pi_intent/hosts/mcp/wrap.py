@@ -142,7 +142,7 @@ def _holding(policy: ServerPolicy, recording: Recording, pump: Pump, say: Callab
 
     return Holding(
         session=recording,
-        settings=policy.settings,
+        settings=lambda: policy.settings,  # what its tools are called may change them
         texts=recording.pipeline.texts,
         to_client=pump.to_client,
         tell=say,

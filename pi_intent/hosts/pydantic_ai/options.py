@@ -123,11 +123,14 @@ class Chosen:
     def tell_unmatched(self, tool_names: Iterable[str]) -> None:
         """Say which of the patterns in code cover no tool, and which in files, where they name one of these servers.
 
-        Others of the files are for the user's other agents, too.
+        Others of the files are for the user's other agents, too. Where one is to guard, and close to a tool, a person
+        is asked meanwhile.
         """
         names = tuple(tool_names)
         servers = {server for name in names if (server := name.rpartition("/")[0])}
         settings = self.settings.naming(servers) if servers else Settings()
+        if (lost := settings.for_tools(names).meanwhile) is not None:
+            self.settings = self.settings.asking_meanwhile(lost)
         for sentence in (
             *(Settings(tools=self._rules).unmatched(names) if self._rules else ()),
             *settings.unmatched(names, most=MOST_UNMATCHED),

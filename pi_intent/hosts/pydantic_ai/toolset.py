@@ -104,6 +104,8 @@ class IntentToolset(WrapperToolset[AgentDepsT]):
             tool.tool_def.name if (source := source_of(tool)) is None else f"{source}/{tool.tool_def.name}"
             for tool in tools.values()
         )
+        if (lost := self.chosen.settings.meanwhile) is not None:
+            self.run.settings = self.run.settings.asking_meanwhile(lost)
         return given
 
     async def call_tool(

@@ -72,6 +72,7 @@ class TauExtension:
         self._session: tuple[str | None, TauSession] | None = None
         self._settled_for: object = None
         self._loaded_there: LoadedSettings = self.loaded
+        self._settings: Settings = self.loaded.settings
 
     @property
     def cwd(self) -> Path:
@@ -98,8 +99,14 @@ class TauExtension:
             root = project_root(Path(cwd))
             same = root == project_root(self._started_in)
             self._loaded_there = self.loaded if same else load_settings(project=root, environ=os.environ)
+            self._settings = self._loaded_there.settings.for_tools(self.tool_names)
             self._settled_for = cwd  # last: those who watch are served by another thread, which asks as well
-        return self._loaded_there.settings
+        return self._settings
+
+    def has_tools(self, names: list[str]) -> None:
+        """Note the tools that Tau has composed: what is set for one that is not among them may be misspelt."""
+        self.tool_names = names
+        self._settings = self._loaded_there.settings.for_tools(names)
 
     @property
     def is_gated(self) -> bool:

@@ -54,9 +54,9 @@ class Shadowing:
     def _compose(self, own: dict[str, AgentTool], composed: Sequence[AgentTool]) -> list[AgentTool]:
         registered = {tool.name: tool for tool in self._runtime.extension_tools}
         sources = self._runtime.extension_tool_sources
-        self._extension.tool_names = [
-            full_name(tool.name, None if tool.name in ROWS else sources.get(tool.name)) for tool in composed
-        ]
+        self._extension.has_tools(
+            [full_name(tool.name, None if tool.name in ROWS else sources.get(tool.name)) for tool in composed]
+        )
         tools: list[AgentTool] = []
         for tool in composed:
             taken = registered.get(tool.name)

@@ -136,6 +136,18 @@ def test_what_a_client_would_read_counts_and_not_how_a_line_is_written(talk: Tal
     assert statuses(talk) == [(tool, "ok", ("withheld",))]
 
 
+def test_a_guard_of_a_tool_that_the_server_lacks_holds_what_may_be_meant(talk: Talk):
+    write_config(talk.folder / "config", SETTINGS + '"srv/lenght" = { override = true }\n')
+    talk.process.kill()
+    talk.end()
+    talk = Talk(talk.folder, talk.environ)
+    talk.start()
+    text, is_error = talk.call("length")
+    assert is_error
+    assert text.startswith("Nothing was executed: this call of length needs a person's approval (tier exec)")
+    assert 'tools."srv/lenght" matches no tool; did you mean "srv/length"? It is to guard' in talk.end()
+
+
 def test_what_the_server_says_beside_results_is_held_to_the_same(talk: Talk):
     talk.start()
     message = talk.ask("tools/call", raw=True, name="chatty", arguments={"intent": "Talk"})

@@ -33,7 +33,7 @@ from pydantic_gated import (
 )
 
 from pi_intent import Situation, ask_when, declare_tier, event_to_json
-from pi_intent.hosts.pydantic_ai import held
+from pi_intent.hosts.pydantic_ai import Intents, held
 from pi_intent.hosts.pydantic_ai.held import WAITING
 
 
@@ -53,6 +53,19 @@ async def test_a_call_waits_and_runs_once_when_it_is_approved(desk: Desk, how: s
     assert decisions(desk) == [(None, None, 1), (True, "application", 1)]
     assert asked_and_decided(desk) == ["remove /tmp/x", "yes by application"]
     assert {entry.digest for kept in desk.kept for entry in kept.decisions} == {digest_of(desk, {"path": "/tmp/x"})}
+
+
+async def test_a_guard_of_a_tool_that_a_toolset_lacks_holds_what_may_be_meant(desk: Desk) -> None:
+    desk.configure('[tools]\n"store/remov" = { override = true }\n')
+    removed: list[str] = []
+
+    def remove(path: str) -> None:
+        removed.append(path)
+
+    script = Script([("remove", {"intent": "Free some space", "path": "x"})], "done")
+    await Agent(script.model, toolsets=[FunctionToolset([remove], id="store")], capabilities=[Intents()]).run("go")
+    assert removed == []
+    assert desk.statuses == [("remove", "denied")]
 
 
 async def test_whoever_decides_finds_the_literal_action_first_and_then_the_words(

@@ -182,7 +182,7 @@ async def test_what_asks_is_named_before_anything_was_asked(desk: Desk, monkeypa
         '[tools]\nbash = { check_in = ["noted"], override = true }\n'
     )
     session = await desk.session([says("done")])
-    what = "ask = write, 3 rules, 1 override, 1 permission"
+    what = "ask = write, dangers, runs = make, noted, 1 override, 1 permission"
     assert session.handle_command("/intent").message.splitlines()[1] == f"check-ins: {what}"
     assert session.handle_command("/intent checkins").message == (
         f"check-ins are on ({what}); nobody was asked about a call in this session yet"
@@ -209,3 +209,19 @@ async def test_spaces_stay_in_what_was_decided_and_in_the_row_of_a_call(desk: De
     assert lines == ["touch  'a  b'⟨SPACE⟩", "  tier exec · nobody to ask"]
     assert call_row("bash", run) == "→ Make a mark\n  $ touch  'a  b'⟨SPACE⟩"
     assert call_row("read", {"path": "a  b\t"}) == "→ read a  b⟨TAB⟩"
+
+
+async def test_a_guard_of_a_tool_that_there_is_not_has_a_person_asked_and_told_why(desk: Desk, monkeypatch):
+    monkeypatch.delenv("PI_INTENT_ASK")
+    config = desk.configure('[tools.bsh]\ncheck_in = ["deletes"]\n')
+    turn = calls(("bash", {"intent": "Make a mark", "command": "touch mark"}))
+    session = await desk.session([turn, says("done")])
+    async with running(session) as (pilot, app):
+        await start(pilot, app, "go")
+        await answer(pilot, app, "Deny")
+        await settle(pilot, app)
+    why = f"{config}: tools.bsh matches no tool"
+    assert session.handle_command("/intent").message.splitlines()[1] == f"check-ins: ask = write ({why}), deletes"
+    assert not (desk.project / "mark").exists()
+    asked, _ = decisions(desk)
+    assert asked["reasons"] == [f"tier exec: {why}"]
