@@ -64,7 +64,7 @@ def action_text(tool_name: str, arguments: Mapping[str, JSONValue]) -> str:
         case str(text):
             return text
         case {"bytes": int(size)}:
-            return f"(a text of {size} bytes)"
+            return f"({size} bytes, not kept)"
         case _:
             return json.dumps(arguments, ensure_ascii=False) if arguments else ""
 

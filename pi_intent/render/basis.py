@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+GIVEN = "It is given the credential"
+DOES = "What it would do:"
+ALSO = "It would also:"
 READ = "Read before:"
 NAMED = "The evidence it names:"
 DOUBTS = "Doubts about its words:"
-_TITLES = (READ, NAMED, DOUBTS)
+EARLIER = "Earlier in this session:"
+_TITLES = (DOES, ALSO, READ, NAMED, DOUBTS, EARLIER)
 
 
 def basis(shown: str | None) -> tuple[tuple[str, str], ...]:
@@ -15,6 +19,8 @@ def basis(shown: str | None) -> tuple[tuple[str, str], ...]:
     for line in (shown or "").splitlines():
         if line in _TITLES:
             items = parts.setdefault(line, [])
+        elif line.startswith(GIVEN):
+            parts[GIVEN], items = [line.removeprefix(GIVEN).removeprefix("s").strip(" .")], None
         elif items is not None and line.startswith("> "):
             items.append(line[2:])
         elif items and line.startswith("| "):

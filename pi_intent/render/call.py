@@ -142,7 +142,7 @@ def _asked(call: LedgerCall, moments: Moments) -> Iterator[Line]:
             yield from _shown_fact(name, said)
             continue
         if not shown:
-            yield Line((("  on the screen", "dim"),), lead=None)
+            yield Line((("  on the screen, here without secrets and long contents", "dim"),), lead=None)
         for piece in whole_pieces(text, width=_CARD_WIDTH):
             shown += 1
             yield Line((("  | ", "dim"), (piece, "")), lead=None)

@@ -18,7 +18,7 @@ from pi_intent.gates.question import Question
 from pi_intent.hunks import changes
 from pi_intent.labels.literal import at_words, whole_line, whole_pieces
 from pi_intent.labels.printable import printable
-from pi_intent.render.basis import DOUBTS, NAMED, READ
+from pi_intent.render.basis import ALSO, DOES, DOUBTS, EARLIER, GIVEN, NAMED, READ
 from pi_intent.types import JSONObject, JSONValue
 
 MARKS = ("$ ", "= ", "- ", "+ ", "  ", "> ", "| ")
@@ -68,7 +68,7 @@ def _action(question: Question, width: int) -> Iterator[str]:
     yield from _drawn(question, width)
     if question.given:
         names = ", ".join(map(_name, question.given))
-        yield from _ours(f"It is given the credential{'s' if len(question.given) > 1 else ''} {names}.", width)
+        yield from _ours(f"{GIVEN}{'s' if len(question.given) > 1 else ''} {names}.", width)
     if question.misfit is not None:
         yield from _ours("The tool may refuse it:", width)
         yield from _quoted(question.misfit, width)
@@ -193,7 +193,7 @@ def _pack(question: Question, width: int) -> Iterator[str]:
         return
     asked = {reason.text for reason in question.reasons}  # what stands there already
     does = [f"{what}: {piece}" if piece else what for what, piece in evidence.does if not piece or piece not in asked]
-    yield from _part("What it would do:" if len(does) == len(evidence.does) else "It would also:", does, width)
+    yield from _part(DOES if len(does) == len(evidence.does) else ALSO, does, width)
     yield from _part(READ, [f"{path}: {seen}" for path, seen in evidence.read], width)
     yield from _part(NAMED, [f"{place}: {found}" for place, found in evidence.pointers], width)
     yield from _part(DOUBTS, evidence.notes, width)
@@ -202,7 +202,7 @@ def _pack(question: Question, width: int) -> Iterator[str]:
         + (f", for: {printable(call.intent, width=_MOST_EARLIER)}" if call.intent else "")
         for call in evidence.led
     ]
-    yield from _part("Earlier in this session:", led, width)
+    yield from _part(EARLIER, led, width)
 
 
 def _part(title: str, items: Iterable[str], width: int) -> Iterator[str]:

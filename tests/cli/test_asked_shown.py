@@ -180,7 +180,7 @@ def test_show_tells_all_of_it_after_the_literal_action(told: None) -> None:
         "  asked         Thu 2030-01-31 12:00:05.000 UTC",
         "  decided       Thu 2030-01-31 12:00:06.000",
         "                approved once by a person, after 1.0 s",
-        "  on the screen",
+        "  on the screen, here without secrets and long contents",
         "  | bash, in /p",
         "  | $ rm -rf build",
         "  | The agent says, unverified:",

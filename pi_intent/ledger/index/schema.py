@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-VERSION = 6
+VERSION = 7
 """Of the tables. An index of another version is made anew."""
 
 _TABLES = f"""
