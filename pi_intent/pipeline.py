@@ -68,11 +68,14 @@ def failure(status: Status, text: str, **more: Any) -> Settlement:
 class OpenCall:
     """A call between its start and its end. `settle` counts once; whoever comes second changes nothing."""
 
-    __slots__ = ("_opened_at", "_pipeline", "call", "settled", "start")
+    __slots__ = ("_opened_at", "_pipeline", "call", "policy", "settled", "start")
 
-    def __init__(self, call: IntentCall, start: ToolExecutionStart, pipeline: Pipeline, opened_at: int) -> None:
+    def __init__(
+        self, call: IntentCall, start: ToolExecutionStart, policy: Policy, pipeline: Pipeline, opened_at: int
+    ) -> None:
         self.call = call
         self.start = start
+        self.policy = policy
         self.settled = False
         self._pipeline = pipeline
         self._opened_at = opened_at
@@ -272,7 +275,7 @@ class Pipeline:
             bytes_in=_json_size(call.arguments),
             redact_args=request.redact_args,
         )
-        opened = OpenCall(call, start, self, self.clock())
+        opened = OpenCall(call, start, policy, self, self.clock())
         self.open_calls[start.call_id] = opened
         veto = None
         if self.journal is not None:

@@ -30,7 +30,7 @@ _OURS = [
     r"Asked because of:",
     r"Asked again: the arguments changed after they were approved\.",
     r"The agent says, unverified:",
-    r"The agent does not say what it is for\.",
+    r"The agent (?:does not say|was not asked) what it is for\.",
     r"and points at:",
     r"What it would do:",
     r"Read before:",

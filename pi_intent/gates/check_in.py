@@ -299,6 +299,7 @@ class CheckIn:
             creates=written is not None and not self._around.exists(written),
             shows_words=both,
             misfit=misfit,
+            intent_asked=opened.policy not in ("derive", "omit"),
             intent=start.intent if both and start.intent_source == "model" else None,
             rationale=start.rationale if both else None,
             evidence=evidence,

@@ -29,10 +29,10 @@ class Question(NamedTuple):
 
     `reasons` say why it is asked about; `before` is what stands in the file that a `write` would replace, None where
     there is none (then it `creates` it) or where that cannot be shown; `shows_words` is false where the person wants
-    to see the literal action alone; `misfit` says why the tool may refuse the call anyway; `intent` and `rationale`
-    are None where the model gave none or they are not to be shown. `given` are the names of the credentials that the
-    call gets. `digest` names exactly this call, for this ledger;
-    `number` counts the questions on one call from 1.
+    to see the literal action alone, `intent_asked` where the agent is not asked for an intent; `misfit` says why the
+    tool may refuse the call anyway; `intent` and `rationale` are None where the model gave none or they are not to be
+    shown. `given` are the names of the credentials that the call gets. `digest` names exactly this call, for this
+    ledger; `number` counts the questions on one call from 1.
     """
 
     call_id: str
@@ -45,6 +45,7 @@ class Question(NamedTuple):
     creates: bool = False
     shows_words: bool = True
     misfit: str | None = None
+    intent_asked: bool = True
     intent: str | None = None
     rationale: str | None = None
     evidence: Evidence | None = None

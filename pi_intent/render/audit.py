@@ -18,6 +18,7 @@ from pi_intent.render.audit_words import (
     TITLES,
     Told,
     deciders,
+    nothing_said,
     rows,
     soundness_text,
     span,
@@ -139,7 +140,7 @@ def _action(call: Told, moments: Moments) -> Iterator[Line]:
 def _said(call: Told) -> Line:
     said = printable(call.intent or "", width=INTENT_WIDTH)
     if not said:
-        return _line("the agent did not say what it is for", "italic", lead="")
+        return _line(nothing_said(call), "italic", lead="")
     return _line(f'the agent said, unverified: "{said}"', "italic", lead="")
 
 

@@ -16,6 +16,7 @@ from pi_intent.render.audit_words import (
     TITLES,
     Told,
     deciders,
+    nothing_said,
     rows,
     soundness_text,
     span,
@@ -112,7 +113,7 @@ def _action(call: Told) -> str:
 
 def _said(call: Told) -> str:
     said = _text(printable(call.intent or "", width=INTENT_WIDTH))
-    return f"the agent said, unverified: “{said}”" if said else "the agent did not say what it is for"
+    return f"the agent said, unverified: “{said}”" if said else nothing_said(call)
 
 
 def _title(text: str, *, level: int = 2) -> Iterator[str]:

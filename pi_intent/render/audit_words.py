@@ -64,7 +64,8 @@ class Told(NamedTuple):
     `tool` is who acts with what, `action` the literal words of the call, `ran_as` those that really ran where they
     are others. `reasons` are rules, each with the piece of the call that it found. `came` is what came of it, None
     where that goes without saying; `surprises` says that it ran although it was denied. `intent` and `rationale` are
-    the model's; `basis` is what else a person was shown, each with its title.
+    the model's, and `intent_asked` is false where it was asked for none; `basis` is what else a person was shown, each
+    with its title.
     """
 
     call: LedgerCall
@@ -79,6 +80,7 @@ class Told(NamedTuple):
     came: str | None
     surprises: bool
     intent: str | None
+    intent_asked: bool
     rationale: str | None
     basis: tuple[tuple[str, str], ...]
 
@@ -145,9 +147,15 @@ def told(call: LedgerCall, moments: Moments) -> Told:
         came=ending(call, UNCUT).plain if is_told else None,
         surprises=word in ("denied", "waiting") and ran,
         intent=begun.intent if begun is not None and begun.intent_source == "model" else None,
+        intent_asked=begun is None or begun.policy not in ("derive", "omit"),
         rationale=None if begun is None else begun.rationale,
         basis=() if last is None else basis(last.shown),
     )
+
+
+def nothing_said(call: Told) -> str:
+    """Say why nothing stands there that the call is for."""
+    return f"the agent {'did not say' if call.intent_asked else 'was not asked'} what it is for"
 
 
 def act(begun: CallEntry, args: JSONObject) -> tuple[str, str]:

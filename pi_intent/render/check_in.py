@@ -181,7 +181,8 @@ def _said(question: Question, width: int) -> Iterator[str]:
         yield from _ours("The agent says, unverified:", width)
         yield from _quoted(printable(question.intent, width=_MOST_SAID), width)
     elif question.shows_words:
-        yield from _ours("The agent does not say what it is for.", width)
+        said = "does not say" if question.intent_asked else "was not asked"
+        yield from _ours(f"The agent {said} what it is for.", width)
     if question.rationale is not None:
         yield "and points at:"
         yield from _quoted(printable(question.rationale, width=_MOST_SAID), width)

@@ -78,6 +78,24 @@ async def test_a_denied_tool_of_another_extension_is_not_reached(desk: Desk):
     assert desk.statuses == [("bash", "denied")]
 
 
+async def test_who_is_asked_for_no_intent_is_not_blamed_for_stating_none(desk: Desk):
+    desk.extension(
+        "deployer",
+        "from dataclasses import replace\nfrom tau_coding.tools import create_bash_tool\n"
+        "def setup(tau):\n    tau.register_tool(replace(create_bash_tool(), name='deploy'))\n",
+    )
+    async with running(await desk.session([calls(("deploy", {"command": "touch ran"})), says("done")])) as (
+        pilot,
+        app,
+    ):
+        await start(pilot, app)
+        await asked(pilot, app)
+        assert "The agent was not asked what it is for." in screen(app)
+        await pilot.press("escape")
+        await settle(pilot, app)
+    assert desk.statuses == [("deploy", "denied")]
+
+
 async def test_plain_shadows_ask_too(desk: Desk, monkeypatch: pytest.MonkeyPatch):
     # To a session it is what it was; only the class no longer has a method of this name.
     original = ExtensionRuntime.compose_tools
