@@ -59,7 +59,7 @@ def audit(session: str | None, since: str | None, limit: int | None, as_markdown
     the note, the digest that names exactly this call, and last, quoted, what the agent said it is for: that is the
     model's own statement, and had no part in any decision but a person's.
 
-    Calls that were imported are counted apart: pi-intent could ask nobody about them. What the ledger withholds
+    Calls that were imported are counted apart: whether anybody was asked is unknown. What the ledger withholds
     (redact_args) is withheld here. docs/audit.md tells how to read it, and what --json has. It exits with 0 whatever
     was asked or decided, also where nobody was asked; "pi-intent verify" is what fails where a record was changed.
 

@@ -193,6 +193,7 @@ class CheckIn:
         if asker is None:
             if gated.unattended == "defer":
                 self._record(opened, action, decision)
+                self.unasked += 1
                 raise self._denied(opened, "deferred", reasons)
             self._record(opened, action, decision._replace(approved=False, by="nobody"))
             raise self._denied(opened, "nobody", reasons)

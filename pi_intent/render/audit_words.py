@@ -64,8 +64,8 @@ class Told(NamedTuple):
     `tool` is who acts with what, `action` the literal words of the call, `ran_as` those that really ran where they
     are others. `reasons` are rules, each with the piece of the call that it found. `came` is what came of it, None
     where that goes without saying; `surprises` says that it ran although it was denied. `intent` and `rationale` are
-    the model's, `intent_asked` is false where it was asked for none; `basis` is what else a person was shown, each with
-    its title.
+    the model's, `intent_asked` is false where it was asked for none; `basis` is what else a person was shown, each part
+    with its title.
     """
 
     call: LedgerCall
@@ -100,7 +100,7 @@ def rows(numbers: Numbers) -> Iterator[Row]:
         yield Row(tier, count, part=True)
     yield Row("refused when they were read; nothing ran", numbers.rejected)
     yield Row("denied without a question; nothing ran", numbers.blocked)
-    yield Row("imported: pi-intent could ask nobody", numbers.imported)
+    yield Row("imported: whether anybody was asked is unknown", numbers.imported)
     if numbers.unknown:
         yield Row("without a record of their beginning", numbers.unknown)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, get_args
 
-from pi_intent.sessions.wrapped import our_words
+from pi_intent.sessions.wrapped import held_up, our_words
 from pi_intent.types import Code, JSONValue, Status
 
 _LOOKED_AT = 4096
@@ -50,6 +50,8 @@ def end_of(text: str, *, is_error: bool, ran: bool | None, details: Mapping[str,
     if not is_error:
         return End("error" if _failed(details.get("exit_code", details.get("exitCode"))) else "ok")
     if ran is not True:
+        if (status := held_up(text[:_LOOKED_AT])) is not None:
+            return End(status)
         if _NOT_FOUND.match(text):
             return End("rejected", unknown_tool=True)
         if (codes := _refusal(text[:_LOOKED_AT])) is not None:

@@ -8,6 +8,7 @@ are.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple, get_args
@@ -15,7 +16,7 @@ from typing import NamedTuple, get_args
 from pi_intent.contract.inject import our_properties
 from pi_intent.descriptions import model_texts
 from pi_intent.sessions.fields import identity, mapping, parsed, stated
-from pi_intent.types import Code, JSONObject, JSONValue
+from pi_intent.types import Code, JSONObject, JSONValue, Status
 
 _MOST_TOOLS = 2_000
 _BEGINNING = 400
@@ -77,6 +78,32 @@ def listed_functions(text: str) -> Iterator[tuple[str, JSONValue]]:
         name = identity(function.get("name"))
         if name is not None:
             yield name, function.get("parameters", function.get("input_schema"))
+
+
+def held_up(text: str) -> Status | None:
+    """Return how a call ended that was not let through, if a text says so in our words; None for any other text."""
+    stopped, denied = _consent_words()
+    if stopped.match(text):
+        return "cancelled"
+    return "denied" if denied.match(text) else None
+
+
+@cache
+def _consent_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return how our texts begin of a call that was stopped while somebody was asked, and of any other held up."""
+    texts = model_texts()
+    opening = texts.rejections["frame"].partition("{")[0]
+    begins = {why: _pattern(text) for why, text in texts.consent.items() if text.startswith(opening)}
+    stopped = begins.pop("stopped")
+    return re.compile(stopped), re.compile("|".join(begins.values()))
+
+
+def _pattern(template: str) -> str:
+    """Return what the first sentence of a template matches once its braces are filled in."""
+    first = re.split(r"[.;] ", template, maxsplit=1)[0]
+    # Bounded, so that a text that is made for it does not take long.
+    fills = {"tool": r"\S{1,200}?", "name": r"\S{1,200}?", "argument": r"\S{1,200}?"}
+    return re.sub(r"\\{(\w+)\\}", lambda hole: fills.get(hole[1], r"[\s\S]{1,1000}?"), re.escape(first))
 
 
 @cache

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from session_files import MS, assistant, block, calls, found, result, results, tau_entry, tau_head, unread, user
 
+from pi_intent.descriptions import model_texts
 from pi_intent.sessions.tau import is_ours, read
 from pi_intent.sessions.values import FoundCall, FoundResult, Head, Prompt
 
@@ -45,6 +46,11 @@ def test_a_session_tells_whose_it_is_what_was_asked_and_what_came_of_each_call()
     ]  # fmt: skip
 
 
+def denied(why: str, **said: str) -> str:
+    """What the model reads of a call that was not let through."""
+    return model_texts().consent[why].format(tool="bash", **said)
+
+
 @pytest.mark.parametrize(
     ("message", "status", "codes"),
     [
@@ -69,6 +75,14 @@ def test_a_session_tells_whose_it_is_what_was_asked_and_what_came_of_each_call()
             "rejected",
             ("intent_blank", "rationale_not_text"),
         ),
+        (result("c", "bash", denied("denied"), is_error=True), "denied", ()),
+        (result("c", "bash", denied("denied with a note", note="no;\nuse git."), is_error=True), "denied", ()),
+        (result("c", "bash", denied("nobody", reasons="tier exec (a\nb)"), is_error=True), "denied", ()),
+        (result("c", "bash", denied("deferred", reasons="always"), is_error=True), "denied", ()),
+        (result("c", "bash", denied("credential", name="deploy"), is_error=True), "denied", ()),
+        (result("c", "bash", denied("unredeemed", argument="x", problem="y", live="z"), is_error=True), "denied", ()),
+        (result("c", "bash", denied("stopped"), is_error=True), "cancelled", ()),
+        (result("c", "bash", denied("denied"), details=DETAILS), "ok", ()),
     ],
 )
 def test_a_status_is_what_the_file_says(message: dict[str, Any], status: str, codes: tuple[str, ...]) -> None:

@@ -72,7 +72,8 @@ def follow(extension: TauExtension) -> None:
         session.pipeline.settle_all("interrupted")
         if (unasked := session.take_unasked()) and not extension.is_watched:
             held = "1 call was" if unasked == 1 else f"{unasked} calls were"
-            extension.tell(f"{held} not run, because nobody could be asked: pi-intent audit tells which", "info")
+            way_out = "pi-intent audit tells which; in a session with a screen you are asked"
+            extension.tell(f"{held} not run, because nobody could be asked: {way_out}", "info")
         await session.runtime.sync()
 
     async def session_start(event: Any, context: Any) -> None:

@@ -119,7 +119,14 @@ async def test_the_person_can_look_at_what_was_asked_and_decided(desk: Desk):
         assert "Make a mark" not in "\n".join(lines[at:])
 
 
-async def test_who_comes_back_to_a_run_without_a_screen_hears_that_calls_were_not_run(desk: Desk, capsys):
+WAY_OUT = "pi-intent audit tells which; in a session with a screen you are asked"
+
+
+@pytest.mark.parametrize("unattended", ["deny", "defer"])
+async def test_who_comes_back_to_a_run_without_a_screen_hears_that_calls_were_not_run(
+    desk: Desk, capsys, monkeypatch, unattended
+):
+    monkeypatch.setenv("PI_INTENT_UNATTENDED", unattended)
     call = ("bash", {"intent": "Make a mark", "command": "touch mark"})
     session = await desk.session([calls(call, call), says("done"), calls(call), says("done"), says("done")])
     session.extension_runtime.set_ui_bridge(StderrUiBridge())  # as `tau -p` does
@@ -130,8 +137,8 @@ async def test_who_comes_back_to_a_run_without_a_screen_hears_that_calls_were_no
             pass
         told += [line for line in capsys.readouterr().err.splitlines() if "nobody could be asked" in line]
     assert [line.partition("] ")[2] or line for line in told] == [
-        "2 calls were not run, because nobody could be asked: pi-intent audit tells which",
-        "1 call was not run, because nobody could be asked: pi-intent audit tells which",
+        "2 calls were not run, because nobody could be asked: " + WAY_OUT,
+        "1 call was not run, because nobody could be asked: " + WAY_OUT,
     ]
 
 
