@@ -186,6 +186,7 @@ class Gates:
             self._session.tell_once(str(error))
             raise self.check_in.refused(opened, "credential", name=error.name) from None
         self._session.learn(given.values())
+        opened.given = tuple(given)
         return Admitted(arguments, given, {credential.variable: given[credential.name] for credential in needed})
 
 

@@ -68,7 +68,7 @@ def failure(status: Status, text: str, **more: Any) -> Settlement:
 class OpenCall:
     """A call between its start and its end. `settle` counts once; whoever comes second changes nothing."""
 
-    __slots__ = ("_opened_at", "_pipeline", "call", "policy", "settled", "start")
+    __slots__ = ("_opened_at", "_pipeline", "call", "given", "policy", "settled", "start")
 
     def __init__(
         self, call: IntentCall, start: ToolExecutionStart, policy: Policy, pipeline: Pipeline, opened_at: int
@@ -77,6 +77,8 @@ class OpenCall:
         self.start = start
         self.policy = policy
         self.settled = False
+        self.given: tuple[str, ...] = ()
+        """The names of the credentials that its tool gets."""
         self._pipeline = pipeline
         self._opened_at = opened_at
 
@@ -113,6 +115,8 @@ class OpenCall:
         """Tell how the call ended, if nobody has yet. Never raises and awaits nothing."""
         if not self.settled:
             self.settled = True
+            if self.given:
+                settlement = settlement._replace(given=self.given)
             self._pipeline.closed(self, settlement, self._opened_at)
 
     def let_go(self) -> None:

@@ -38,7 +38,8 @@ class Settlement(NamedTuple):
     """How a call ended, as a host adapter reads it off the tool's result.
 
     `result` is the host's own object; `error` is the text of a failure; `bytes_out` the size in UTF-8 of the text
-    the model gets; `ran_args` the arguments the tool really got, where another extension changed them.
+    the model gets; `ran_args` the arguments the tool really got, where another extension changed them; `given` the
+    names of the credentials that it got.
     """
 
     status: Status
@@ -53,6 +54,7 @@ class Settlement(NamedTuple):
     bytes_out: int = 0
     ran_args: JSONObject | None = None
     flags: tuple[Flag, ...] = ()
+    given: tuple[str, ...] = ()
 
 
 DecidedBy = Literal["person", "application", "grant", "permission", "nobody", "length", "failure", "cancelled"]

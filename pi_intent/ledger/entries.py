@@ -106,6 +106,7 @@ class DoneEntry:
     bytes_in: int | None
     bytes_out: int
     flags: tuple[str, ...] = ()  # not in what was written before results could be withheld
+    given: tuple[str, ...] = ()  # not in what was written before it was kept
     prev: str
     hash: str
 
@@ -255,6 +256,7 @@ def reread_done(line: bytes) -> DoneEntry:
         bytes_in=data["bytesIn"],
         bytes_out=data["bytesOut"],
         flags=tuple(data.get("flags", ())),
+        given=tuple(data.get("given", ())),
         prev=data["prev"],
         hash=data["hash"],
     )

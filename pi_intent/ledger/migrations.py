@@ -23,7 +23,14 @@ def _before_withholding(record: JSONObject) -> JSONObject:
     return record
 
 
-STEPS: tuple[Step, ...] = (_before_imports, _before_withholding)
+def _before_given(record: JSONObject) -> JSONObject:
+    """Which credentials a tool got was not kept."""
+    if (record.get("v"), record.get("t")) == (1, "done") and "given" not in record:
+        return record | {"given": []}
+    return record
+
+
+STEPS: tuple[Step, ...] = (_before_imports, _before_withholding, _before_given)
 """Oldest change first. A step knows the shape that its change ended, and returns every other record as it is."""
 
 

@@ -233,12 +233,13 @@ class Recorder:
                 f',"to":{self._text(to, OUTCOME_LIMIT, withheld)[0]}}}'
             )
         ran_args = "null" if settlement.ran_args is None else self._arguments(settlement.ran_args, withheld)[0]
+        given = ",".join(map(self._name, settlement.given))
         return (
             f'{{"v":{VERSION},"t":"done","id":{self._call_id(end.call_id)},"ts":"{ts}","status":"{end.status}"'
             f',"isError":{_flag(end.is_error)},"ms":{end.duration_ms},"codes":{_list(end.codes)},"outcome":{outcome}'
             f',"outcomePatch":{patch},"facts":{facts},"error":{error},"files":{self._files(end.files, withheld)}'
             f',"ranArgs":{ran_args},"bytesIn":{"null" if bytes_in is None else bytes_in}'
-            f',"bytesOut":{settlement.bytes_out},"flags":{_list(end.flags)}}}'
+            f',"bytesOut":{settlement.bytes_out},"flags":{_list(end.flags)},"given":[{given}]}}'
         )
 
     def decision(self, decision: Decision, *, ts: str, withheld: bool) -> str:

@@ -113,6 +113,8 @@ def _asked(call: Told, moments: Moments) -> Iterator[Line]:
         yield _line(f"and yet: {call.came}", "bold red", lead="")
     elif call.came:
         yield _line(f"what came of it: {call.came}", lead="")
+    if call.given:
+        yield _line(printable(call.given, width=UNCUT), lead="")
     yield _said(call)
     if call.rationale:
         yield _line(f'and points at: "{printable(call.rationale, width=INTENT_WIDTH)}"', "italic", lead="")
@@ -124,6 +126,8 @@ def _unasked(call: Told, moments: Moments) -> Iterator[Line]:
     yield from _action(call, moments)
     if call.came:
         yield _line(call.came, "dim", lead="")
+    if call.given:
+        yield _line(printable(call.given, width=UNCUT), lead="")
     yield _said(call)
 
 

@@ -90,6 +90,8 @@ def _asked(call: Told) -> Iterator[str]:
         yield f"  - **and yet: {_text(call.came or '')}**"
     elif call.came:
         yield f"  - what came of it: {_text(call.came)}"
+    if call.given:
+        yield f"  - {_text(call.given)}"
     digest = f", call digest {_code(call.digest)}" if call.digest else ""
     yield f"  - call {_code(call.call.id)}{digest}"
     yield f"  - {_said(call)}"
@@ -103,6 +105,8 @@ def _unasked(call: Told) -> Iterator[str]:
     yield f"- {_action(call)}"
     came = f"{_text(call.came)}, " if call.came else ""
     yield f"  - {came}call {_code(call.call.id)}, {_when(call.when)}"
+    if call.given:
+        yield f"  - {_text(call.given)}"
     yield f"  - {_said(call)}"
 
 

@@ -14,7 +14,7 @@ from pi_intent.ledger.entries import CallEntry
 from pi_intent.ledger.verify import LIMITS
 from pi_intent.past import LastWord, last_word, questions, took
 from pi_intent.render.asked import answer_text, decision_text
-from pi_intent.render.basis import basis
+from pi_intent.render.basis import GIVEN, basis, given
 from pi_intent.render.moments import Moments, duration
 from pi_intent.render.timeline import ending
 from pi_intent.stats import Answers
@@ -63,9 +63,9 @@ class Told(NamedTuple):
 
     `tool` is who acts with what, `action` the literal words of the call, `ran_as` those that really ran where they
     are others. `reasons` are rules, each with the piece of the call that it found. `came` is what came of it, None
-    where that goes without saying; `surprises` says that it ran although it was denied. `intent` and `rationale` are
-    the model's, `intent_asked` is false where it was asked for none; `basis` is what else a person was shown, each part
-    with its title.
+    where that goes without saying, `given` the credentials that the tool got; `surprises` says that it ran although
+    it was denied. `intent` and `rationale` are the model's, `intent_asked` is false where it was asked for none;
+    `basis` is what else a person was shown, each part with its title.
     """
 
     call: LedgerCall
@@ -78,6 +78,7 @@ class Told(NamedTuple):
     note: str | None
     digest: str | None
     came: str | None
+    given: str | None
     surprises: bool
     intent: str | None
     intent_asked: bool
@@ -145,11 +146,12 @@ def told(call: LedgerCall, moments: Moments) -> Told:
         note=None if last is None else last.note,
         digest=None if last is None else last.digest,
         came=ending(call, UNCUT).plain if is_told else None,
+        given=given(done.given) if done is not None and done.given else None,
         surprises=word in ("denied", "waiting") and ran,
         intent=begun.intent if begun is not None and begun.intent_source == "model" else None,
         intent_asked=begun is None or begun.policy not in ("derive", "omit"),
         rationale=None if begun is None else begun.rationale,
-        basis=() if last is None else basis(last.shown),
+        basis=() if last is None else basis(last.shown, without=(GIVEN,) if done is not None and done.given else ()),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 GIVEN = "It is given the credential"
 DOES = "What it would do:"
 ALSO = "It would also:"
@@ -12,7 +14,12 @@ EARLIER = "Earlier in this session:"
 _TITLES = (DOES, ALSO, READ, NAMED, DOUBTS, EARLIER)
 
 
-def basis(shown: str | None) -> tuple[tuple[str, str], ...]:
+def given(names: Sequence[str]) -> str:
+    """Say which credentials a tool gets."""
+    return f"{GIVEN}{'s' if len(names) > 1 else ''} {', '.join(names)}"
+
+
+def basis(shown: str | None, without: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
     """Return what stood under each of these titles, in one text each; () where nothing did, or nothing was shown."""
     parts: dict[str, list[str]] = {}
     items: list[str] | None = None
@@ -27,4 +34,4 @@ def basis(shown: str | None) -> tuple[tuple[str, str], ...]:
             items[-1] += line[2:]
         else:
             items = None
-    return tuple((title, "; ".join(items)) for title, items in parts.items() if items)
+    return tuple((title, "; ".join(items)) for title, items in parts.items() if items and title not in without)

@@ -117,6 +117,7 @@ def _came(done: DoneEntry, moments: Moments) -> Iterator[Line]:
         "facts": done.facts or "",
         "outcome": done.outcome or "",
         "error": done.error or "",
+        "given": "" if not done.given else f"the credentials {', '.join(done.given)}",
         "the host says": "an error" if done.is_error else "no error",
         "size": size,
     }

@@ -18,7 +18,7 @@ from pi_intent.gates.question import Question
 from pi_intent.hunks import changes
 from pi_intent.labels.literal import at_words, whole_line, whole_pieces
 from pi_intent.labels.printable import printable
-from pi_intent.render.basis import ALSO, DOES, DOUBTS, EARLIER, GIVEN, NAMED, READ
+from pi_intent.render.basis import ALSO, DOES, DOUBTS, EARLIER, NAMED, READ, given
 from pi_intent.types import JSONObject, JSONValue
 
 MARKS = ("$ ", "= ", "- ", "+ ", "  ", "> ", "| ")
@@ -67,8 +67,7 @@ def _action(question: Question, width: int) -> Iterator[str]:
     yield from _folded("", f"Wants to run {_name(situation.tool_name)}{source} in {_name(situation.cwd)}", width)
     yield from _drawn(question, width)
     if question.given:
-        names = ", ".join(map(_name, question.given))
-        yield from _ours(f"{GIVEN}{'s' if len(question.given) > 1 else ''} {names}.", width)
+        yield from _ours(f"{given([_name(name) for name in question.given])}.", width)
     if question.misfit is not None:
         yield from _ours("The tool may refuse it:", width)
         yield from _quoted(question.misfit, width)

@@ -374,7 +374,16 @@ def test_a_secret_that_was_none_when_it_was_written_is_in_no_column() -> None:
     )
     ended = DoneEntry(
         **dict.fromkeys((field.name for field in fields(DoneEntry)), secret)
-        | {"v": 1, "t": "done", "status": "ok", "is_error": False, "ms": 1, "codes": (secret,), "flags": (secret,)}
+        | {
+            "v": 1,
+            "t": "done",
+            "status": "ok",
+            "is_error": False,
+            "ms": 1,
+            "codes": (secret,),
+            "flags": (secret,),
+            "given": (),
+        }
         | {"outcome_patch": OutcomePatch(from_=secret, to=secret), "ran_args": {"a": secret}, "bytes_in": 1}
         | {"files": (FileChange(path=secret, op="modify", pre=secret, post=None),), "bytes_out": 1}
     )

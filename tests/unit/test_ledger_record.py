@@ -103,7 +103,7 @@ def test_the_end_of_a_call_is_one_line_with_its_keys_in_the_order_of_the_format(
         ',"isError":false,"ms":14,"codes":[],"outcome":"Stopped after three"'
         ',"outcomePatch":{"from":"Stop","to":"Stopped"},"facts":"1 replacement","error":"none"'
         ',"files":[{"path":"src/pay.py","pre":"hmac:01","post":"hmac:02","op":"modify"}],"ranArgs":{"path":"a"}'
-        ',"bytesIn":812,"bytesOut":96,"flags":[],"prev":"' + "f" * 64 + '","hash":"' + digest + '"}\n'
+        ',"bytesIn":812,"bytesOut":96,"flags":[],"given":[],"prev":"' + "f" * 64 + '","hash":"' + digest + '"}\n'
     )
 
 

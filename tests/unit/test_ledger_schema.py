@@ -153,6 +153,7 @@ def test_what_is_no_such_record_does_not_fit() -> None:
         "bytesIn": None,
         "bytesOut": 0,
         "flags": [],
+        "given": [],
         "prev": "",
         "hash": "0" * 64,
     }

@@ -12,6 +12,11 @@ from tau_coding.extensions import StderrUiBridge
 from tau_desk import Desk, calls, says
 from user_config import write_config
 
+from pi_intent.ledger.calls import calls as calls_of
+from pi_intent.render.audit_words import told as as_told
+from pi_intent.render.call import call_lines
+from pi_intent.render.moments import Moments
+
 CANARY = "c4n4ry-0f-the-m1ne-3141592"
 SETTINGS = """
 [credentials]
@@ -50,6 +55,21 @@ async def test_the_tool_gets_it_from_a_variable_and_nobody_else_does(desk: Desk,
     assert end.result.text.strip() == str(len(CANARY))
     assert "MINE_TOKEN" not in os.environ
     assert CANARY not in told(desk, capsys)
+
+
+async def test_who_looks_later_finds_which_call_got_it(desk: Desk, configured, monkeypatch):
+    configured("env:WHERE_IT_IS", 'ask = "write"\n')
+    monkeypatch.setenv("WHERE_IT_IS", CANARY)
+    await desk.run(calls(("bash", LENGTH), ("read", {"path": "x", "intent": "Look"})))
+    configured("env:WHERE_IT_IS")
+    await desk.run(calls(("bash", LENGTH)))
+    done = [(record["status"], record.get("given")) for record in desk.records if record["t"] == "done"]
+    assert sorted(done, key=str) == [("denied", []), ("error", []), ("ok", ["mine"])]
+    kept = calls_of(desk.project / ".git" / "pi-intent")
+    (got,) = [call for call in kept if call.done is not None and call.done.given]
+    assert as_told(got, Moments()).given == "It is given the credential mine"
+    lines = call_lines(got, (), notes=(), before=(), after=())
+    assert ["given", "the", "credentials", "mine"] in [line.plain.split() for line in lines]
 
 
 async def test_from_a_command(desk: Desk, configured, tmp_path: Path, capsys):
