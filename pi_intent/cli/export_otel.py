@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -81,7 +82,7 @@ def otel(endpoint: str | None, session: str | None, since: str | None, dry_run: 
     if as_json:
         click.echo(json_text(told, indent=2))
     else:
-        _print(told)
+        _print(told, source.nothing())
 
 
 def _checked(url: str | None) -> str | None:
@@ -150,7 +151,7 @@ def _document(source: Source, url: str | None, past: PastSpans, count: int, *, d
     }
 
 
-def _print(told: Mapping[str, Any]) -> None:
+def _print(told: Mapping[str, Any], nothing: str) -> None:
     if told["spans"]:
         verb = "Would send" if told["dryRun"] else "Sent"
         where = f" to {told['endpoint']}" if told["endpoint"] is not None else ""
@@ -158,6 +159,8 @@ def _print(told: Mapping[str, Any]) -> None:
         click.echo(printable(f"{verb} {counted(told['spans'], 'span')}{where}: {what}.", width=1000))
         if told["endpoint"] is None:
             click.echo(f"Nothing could be sent yet: {_NO_ENDPOINT}.")
+        elif told["dryRun"] and find_spec("opentelemetry") is None:
+            click.echo(f"Nothing could be sent yet: {NOT_INSTALLED}.")
         if told["content"]:
             click.echo("With their texts, without secrets.")
             if told["withheld"]:
@@ -165,7 +168,7 @@ def _print(told: Mapping[str, Any]) -> None:
         else:
             click.echo(f"Without their texts: {CAPTURE}=true adds them.")
     else:
-        complain(f"There is nothing to send: no call that was asked for is recorded in {told['ledger']}.")
+        complain(f"There is nothing to send: {nothing[:1].lower()}{nothing[1:]} in {told['ledger']}.")
     if told["running"]:
         click.echo(f"{counted(told['running'], 'call')} left out, still running.")
     if told["undated"]:

@@ -140,7 +140,7 @@ def _export(source: Source, output: Path | None, write: Callable[[Iterator[dict[
         complain(f"{count} {'call' if count == 1 else 'calls'} written to {output}")
     source.report()
     if not count and output is None:
-        complain(f"No call that was asked for is recorded in {source.location.segments}.")
+        complain(f"{source.nothing()} in {source.location.segments}.")
 
 
 def _rows(source: Source) -> Iterator[dict[str, Any]]:

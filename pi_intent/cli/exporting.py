@@ -98,6 +98,12 @@ class Source:
             key = os.urandom(32)
         return Redactor(redaction_key(key), os.environ)
 
+    def nothing(self) -> str:
+        """Say what there is none of, where no call is exported."""
+        wanted = " of this session" if self.session is not None else ""
+        wanted += " since then" if self.since is not None else ""
+        return f"No call{wanted} is recorded"
+
     def report(self) -> None:
         """Tell on standard error what could not be read, each thing once."""
         tell_unread(self.joining.problems, self.joining.others)

@@ -93,6 +93,8 @@ def _read_answer(cwd: Path, answer: subprocess.CompletedProcess[bytes], environ:
     common, git_dir = lines[0], lines[1]
     project = None if bare else lines[2]
     root = common / "pi-intent"
+    if root.exists() and not root.is_dir():
+        return _in_state_folder(cwd, project or common, environ, f"{root} is no folder", git_dir)
     if not os.access(root if root.exists() else common, os.W_OK | os.X_OK):
         return _in_state_folder(cwd, project or common, environ, f"{common} cannot be written to", git_dir)
     return LedgerLocation(root=root, project=project, git_dir=git_dir)

@@ -52,6 +52,9 @@ def audit_lines(
     for number, text in enumerate(about):
         yield _line(printable(text, width=UNCUT), "dim" if number else "bold")
     yield from _span(numbers, moments)
+    soundness = audit.soundness()
+    if soundness.holds is False:
+        yield _line(f"{soundness_text(soundness)[0]} What was changed stands at the end.", "bold red")
     yield from _summary(numbers, min(width, WIDTH))
     for word in WORDS:
         if count := numbers.asked[word]:
@@ -64,7 +67,7 @@ def audit_lines(
             yield from _earlier(count, limit)
             for call in audit.unasked(tier, limit):
                 yield from _unasked(told(call, moments), moments)
-    yield from _not_proven(audit.soundness())
+    yield from _not_proven(soundness)
 
 
 def _span(numbers: Numbers, moments: Moments) -> Iterator[Line]:

@@ -37,6 +37,9 @@ def audit_markdown(audit: Audit, about: Iterable[str], *, limit: int | None) -> 
     yield f"# {_text(first)}"
     yield ""
     yield from (f"{_text(text)}  " for text in more)
+    soundness = audit.soundness()
+    if soundness.holds is False:
+        yield from ("", f"**{_text(soundness_text(soundness)[0])} What was changed stands at the end.**")
     yield from _summary(numbers, moments)
     for word in WORDS:
         if count := numbers.asked[word]:
@@ -55,7 +58,7 @@ def audit_markdown(audit: Audit, about: Iterable[str], *, limit: int | None) -> 
             for call in audit.unasked(tier, limit):
                 yield from _unasked(told(call, moments))
     yield from _title("What this does not prove")
-    yield from (f"- {_text(text)}" for text in (*soundness_text(audit.soundness()), *NOT_PROVEN))
+    yield from (f"- {_text(text)}" for text in (*soundness_text(soundness), *NOT_PROVEN))
 
 
 def _summary(numbers: Numbers, moments: Moments) -> Iterator[str]:

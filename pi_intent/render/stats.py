@@ -106,7 +106,8 @@ def _rejections(stats: Stats, look: _Look) -> Iterator[str]:
     recovery = stats.recovery
     total = sum(recovery.rounds.values()) + recovery.never
     rounds = {f"after {name} round{'' if name == '1' else 's'}": n for name, n in recovery.rounds.items()}
-    yield f"  until a call of the tool was let through, {many(total, 'time')}, {duration(recovery.ms)} in all"
+    took = f", {duration(recovery.ms)} in all" if recovery.rounds else ""
+    yield f"  until a call of the tool was let through, {many(total, 'time')}{took}"
     yield from _counts({**rounds, "never": recovery.never}, total, look)
 
 

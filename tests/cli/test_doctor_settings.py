@@ -108,12 +108,12 @@ def test_settings_that_cannot_be_read_are_a_problem_and_what_runs_is_asked_about
     assert (code, report["warnings"]) == (1, [])
     assert problem.startswith(f"{config} cannot be read as TOML: ")
     texts = {tool["name"]: tool["text"] for tool in report["tools"]}
+    held = "rejected without an intent; with one a person is asked before it runs, by your settings"
     assert texts == {
         "read": "rejected without an intent; with one it runs",
-        **dict.fromkeys(
-            ("write", "edit", "bash"),
-            "rejected without an intent; with one a person is asked before it runs, by your settings",
-        ),
+        "write": f"{held} (in this trial because of tier write)",
+        "edit": f"{held} (in this trial because of tier write)",
+        "bash": f"{held} (in this trial because of tier exec)",
     }
     assert "All good" not in machine.doctor().stdout
 
@@ -133,7 +133,10 @@ def test_a_setting_that_was_to_guard_and_does_not_count_is_a_problem(machine: Ma
 @pytest.mark.parametrize(
     ("text", "end"),
     [
-        ('check_in = ["always"]\nunattended = "defer"', "it waits for a person, by your settings"),
+        (
+            'check_in = ["always"]\nunattended = "defer"',
+            "it waits for a person, by your settings (in this trial because of always)",
+        ),
         (
             'permissions = { exec = "deny" }\n[tools.bash]\ntouches = ["exec"]',
             "it is not permitted, by your settings",

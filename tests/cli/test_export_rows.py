@@ -354,7 +354,7 @@ def test_a_hostile_record_is_still_json(journal: SessionJournal) -> None:
 def test_without_a_ledger_there_is_a_header_and_a_sentence_and_nothing_is_made(project: Path, tmp_path: Path) -> None:
     result = run("csv")
     assert (result.exit_code, result.stdout_bytes.decode()) == (0, ",".join(KEYS) + "\r\n")
-    assert result.stderr.startswith("No call that was asked for is recorded in ")
+    assert result.stderr.startswith("No call is recorded in ")
     assert run("jsonl").stdout == ""
     assert not (tmp_path / "state").exists()
 

@@ -272,7 +272,9 @@ def judge(name: str, probe: Probe, settings: Settings) -> ToolVerdict:
     if stated.status == "ok" and stated.ran:
         return verdict(kind, f"{text}; with one it runs")
     if stated.status == "denied":
-        end, then = _REFUSED.get(_refused(stated.text), ("another extension blocks it", None))
+        why_refused, reasons = _refused(stated.text)
+        end, then = _REFUSED.get(why_refused, ("another extension blocks it", None))
+        end += f" (in this trial because of {printable(reasons, width=200)})" if reasons else ""
         problem = None if then is None else f"{name}: with an intent {end}: {then}"
         return verdict(kind, f"{text}; with one {end}", problem)
     came = "had no effect" if stated.status == "ok" else stated.status
@@ -294,11 +296,14 @@ _REFUSED: dict[str, tuple[str, str | None]] = {
 """What came of a call with an intent that we refused ourselves, and what to do where that is no setting."""
 
 
-def _refused(text: str) -> str:
-    """Return which of our own sentences a refusal is; '' where it is somebody else's."""
+def _refused(text: str) -> tuple[str, str]:
+    """Return which of our own sentences a refusal is, and the rules that it names; '' where it is somebody else's."""
     said = model_texts().consent
-    parts = {why: re.split(r"\{\w+\}", said[why]) for why in _REFUSED}
-    return next((why for why, pieces in parts.items() if all(piece in text for piece in pieces)), "")
+    for why in _REFUSED:
+        pattern = re.sub(r"\\{(\w+)\\}", r"(?P<\1>.*?)", re.escape(said[why]))
+        if found := re.search(pattern, text, re.S):
+            return why, found.groupdict().get("reasons", "")
+    return "", ""
 
 
 def _supplier(tool: ProbedTool) -> str:

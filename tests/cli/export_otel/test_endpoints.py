@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import time
 
 import pytest
@@ -107,3 +108,15 @@ def test_without_an_endpoint_nothing_is_guessed(journal: SessionJournal) -> None
     assert result.stderr == (
         "Error: no endpoint is set: give one with --endpoint, or set OTEL_EXPORTER_OTLP_ENDPOINT\n"
     )
+
+
+def test_a_dry_run_says_that_nothing_could_be_sent_without_the_library(
+    journal: SessionJournal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call_of(journal, 1)
+    endpoint = ("--endpoint", "http://127.0.0.1:4318")
+    assert "could be sent yet" not in run("--dry-run", *endpoint).stdout
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    result = run("--dry-run", *endpoint)
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "Nothing could be sent yet: OpenTelemetry is not installed here: " in result.stdout

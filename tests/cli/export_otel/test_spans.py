@@ -203,7 +203,7 @@ def test_many_calls_go_in_batches(journal: SessionJournal, received: Receiver) -
 def test_an_empty_ledger_is_told_and_nobody_is_contacted(received: Receiver) -> None:
     result = run("--endpoint", received.url)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.startswith("There is nothing to send: no call that was asked for is recorded in ")
+    assert result.stderr.startswith("There is nothing to send: no call is recorded in ")
     assert received.paths == []
 
 
