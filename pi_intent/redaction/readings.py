@@ -55,6 +55,8 @@ _BETWEEN_LINES = re.compile(
     r"|(?<=[^ \t])[ \t]{2,}+[|>][^\n]{0,64}+\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+[ \t]+"
     r"|\r?\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+:?[ \t]+"
 )
+_NEXT_OFFSET = re.compile(r"\r?\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+[ \t]+")
+"""The same where no text stands beside the data: a `|` or `>` of `od -c` is one character of it."""
 
 
 class Reading:
@@ -162,6 +164,8 @@ def _over_lines[R: Reading](text: R) -> Iterator[tuple[R, bool]]:
         squeezed = text.put(_BETWEEN_LINES, "").squeezed()
         yield squeezed, False
         yield from _in_digits(squeezed)
+        if "|" in text.text or ">" in text.text:
+            yield text.put(_NEXT_OFFSET, "").squeezed(), False
 
 
 def _in_digits[R: Reading](squeezed: R) -> Iterator[tuple[R, bool]]:

@@ -102,32 +102,47 @@ def test_a_credential_is_found_in_this_form_and_goes(redactor: Redactor, form: s
     assert redactor.value({"a": ["b", text]}) == {"a": ["b", redacted]}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "xxd",
-        "xxd -p",
-        "xxd -u -c 7",
-        "hexdump -C",
-        "hexdump",
-        "hexdump -v -c",
-        "od -c",
-        "od -An -tx1",
-        "od -x",
-        "od -t x1z",
-    ],
-)
-@pytest.mark.parametrize("before", ["", "token: ", "x"])
-def test_a_credential_is_found_in_a_dump(redactor: Redactor, command: str, before: str) -> None:
+def dumped(command: str, raw: bytes) -> str:
     if shutil.which(command.split()[0]) is None:
         pytest.skip(f"there is no {command.split()[0]} here")
-    given = f"{before}{CREDENTIAL}\nand more".encode()
-    text = subprocess.run(command.split(), input=given, stdout=subprocess.PIPE, check=True).stdout.decode()
+    return subprocess.run(command.split(), input=raw, stdout=subprocess.PIPE, check=True).stdout.decode()
+
+
+DUMPS = (
+    "xxd",
+    "xxd -p",
+    "xxd -u -c 7",
+    "hexdump -C",
+    "hexdump",
+    "hexdump -v -c",
+    "od -c",
+    "od -An -tx1",
+    "od -x",
+    "od -t x1z",
+)
+
+
+@pytest.mark.parametrize("command", DUMPS)
+@pytest.mark.parametrize("before", ["", "token: ", "x"])
+def test_a_credential_is_found_in_a_dump(redactor: Redactor, command: str, before: str) -> None:
+    text = dumped(command, f"{before}{CREDENTIAL}\nand more".encode())
     for told in (text, json.dumps(text)):
         assert redactor.holds_known(told)
         redacted = redactor.text(told)
         assert not redactor.holds_known(redacted)
         assert "s3cr3t" not in redacted
+
+
+@pytest.mark.parametrize("command", DUMPS)
+@pytest.mark.parametrize("offset", range(16))
+@pytest.mark.parametrize("credential", ["tokA9a|3mZ7qW1xE5rT8zz", "0>a>b|c|9>7|d<2|8|", "a  |3mZ7qW1x|E5rT8zz"])
+def test_what_looks_like_the_text_of_a_dump_is_found_in_one(command: str, offset: int, credential: str) -> None:
+    redactor = Redactor(KEY)
+    redactor.learn([credential])
+    text = dumped(command, b"." * offset + credential.encode() + b"\nand more, on a line of its own")
+    for told in (text, json.dumps(text)):
+        assert redactor.holds_known(told)
+        assert not redactor.holds_known(redactor.text(told))
 
 
 @pytest.mark.parametrize(
