@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.gates.artifacts import Artifact, stated_artifact
 from pi_intent.gates.ceiling import leaking, too_large, withheld
+from pi_intent.gates.pieces import joined
 from pi_intent.hosts.mcp import wire
 from pi_intent.hosts.mcp.answers import INTERNAL_ERROR, error_answer
 from pi_intent.hosts.mcp.results import settlement_of
@@ -65,7 +66,7 @@ class Bounds:
             return None
         begin, end = wire.span(text, at)
         size = len(text[begin:end].encode("utf-8", "surrogatepass"))
-        told = self.in_place_of((text[begin:end], *_strings(message[kind])), size, tool_name, chosen)
+        told = self.in_place_of((text[begin:end], *joined(message[kind])), size, tool_name, chosen)
         if told is None:
             self._keep(message.get("result"), tool_name, chosen)
             return None
@@ -84,7 +85,7 @@ class Bounds:
             message = wire.read_line(line, lenient=True)[1]
         except wire.Unreadable:
             message = None
-        if not self._holds_given(line.decode("utf-8", "replace"), *_strings(message)):
+        if not self._holds_given(line.decode("utf-8", "replace"), *joined(message)):
             return line, None
         self._session.tell_once("the server said a credential that it was given, and that was not passed on")
         why = leaking(self._texts, "the server")
@@ -122,31 +123,6 @@ class Bounds:
         artifact = stated_artifact({"artifact": meta.get(ARTIFACT)}) if isinstance(meta, Mapping) else None
         if artifact is not None and artifact.kind in chosen.stores:
             self._session.store(artifact, tool_name)
-
-
-def _strings(value: object) -> tuple[str, str]:
-    """Return all the texts of a value that was read from JSON, as whoever reads them has them.
-
-    And once more those alone that stand under `text`: a model reads the blocks of a result one after the other.
-    """
-    texts: list[str] = []
-    blocks: list[str] = []
-    left: list[tuple[object, object]] = [("", value)]
-    while left:
-        name, part = left.pop()
-        match part:
-            case str():
-                texts.append(part)
-                if name == "text":
-                    blocks.append(part)
-            case dict():
-                texts += part
-                left += reversed(part.items())
-            case list():
-                left += [(name, item) for item in reversed(part)]
-            case _:
-                pass
-    return "\n".join(texts), "\n".join(blocks)
 
 
 def _lines(answers: list[str]) -> bytes | None:

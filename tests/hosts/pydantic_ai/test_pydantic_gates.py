@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ModelRetry, Tool, ToolReturn
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextContent, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_gated import Person
@@ -114,6 +114,16 @@ class Told:
                     return ToolReturn("looked", metadata={"token": CANARY})
                 case "escaped":
                     return "".join(f"\\u{ord(character):04x}" for character in CANARY)
+                case "two parts":
+                    return ToolReturn("looked", content=[CANARY[:9], CANARY[9:]])
+                case "two parts of text":
+                    return ToolReturn("looked", content=[TextContent(CANARY[:9]), TextContent(CANARY[9:])])
+                case "two items":
+                    return {"found": ["first", CANARY[:9], CANARY[9:], "last"]}
+                case "two blocks":
+                    return [{"type": "text", "text": CANARY[:9]}, {"type": "text", "text": CANARY[9:]}]
+                case "two halves":
+                    return ToolReturn({"begin": CANARY[:9]}, content=CANARY[9:])
                 case "shy":
                     return Shy(7)
                 case _:
@@ -167,13 +177,17 @@ def test_what_holds_it_is_withheld(tmp_path: Path, what: str):
     assert CANARY not in told.everything(tmp_path)
 
 
-@pytest.mark.parametrize("what", ["own", "raise", "metadata", "escaped"])
+PIECES = ["two parts", "two parts of text", "two items", "two blocks", "two halves"]
+
+
+@pytest.mark.parametrize("what", ["own", "raise", "metadata", "escaped", *PIECES])
 def test_what_one_tool_was_given_no_other_brings_back(tmp_path: Path, what: str):
     told = Told(("fetch", {"what": "length"}), ("look", {"what": what}))
     told.run()
     assert "look did run, and its result is withheld: it holds a credential" in told.results[1]
     assert CANARY not in told.everything(tmp_path)
     assert "\\u0063" not in told.everything(tmp_path)
+    assert CANARY[9:] not in told.everything(tmp_path)
 
 
 def test_a_result_that_does_not_show_itself_is_let_through(tmp_path: Path):
