@@ -124,18 +124,17 @@ class IntentRun:
             await self.runtime.start_tracing()
 
     def _recall_given(self) -> None:
-        """Keep out what other runs of the session were given, up to now."""
+        """Keep out what other runs of the session were given up to now."""
         if self.settings.credentials:
             from pi_intent.hosts.pydantic_ai.sessions import GIVEN
 
-            self.runtime.learn(GIVEN.get(self.pipeline.session_id) or ())
+            self.runtime.keep_out(GIVEN.of([self.pipeline.session_id]))
 
-    def _share_given(self, secrets: set[str]) -> None:
+    def _share_given(self, secrets: frozenset[str]) -> None:
         """Have the other runs of the session keep out what this one was given."""
         from pi_intent.hosts.pydantic_ai.sessions import GIVEN
 
-        session = self.pipeline.session_id
-        GIVEN.keep(session, (GIVEN.get(session) or frozenset()) | secrets)
+        GIVEN.add([self.pipeline.session_id], secrets)
 
     def _adopt_artifacts(self) -> None:
         journal = self.runtime.journal

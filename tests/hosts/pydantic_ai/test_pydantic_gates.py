@@ -16,9 +16,9 @@ from user_config import write_config
 
 import pi_intent
 from pi_intent import CredentialError, artifact_reference, credential
-from pi_intent.hosts.pydantic_ai import Intents, IntentToolset
+from pi_intent.hosts.pydantic_ai import Intents, IntentToolset, sessions
 from pi_intent.hosts.pydantic_ai.held import WAITING
-from pi_intent.hosts.pydantic_ai.sessions import STORES
+from pi_intent.hosts.pydantic_ai.sessions import MOST_FORGOTTEN, MOST_SESSIONS, STORES, GivenSecrets
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.location import find_ledger
 
@@ -52,6 +52,7 @@ def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     monkeypatch.setenv("WHERE_IT_IS", CANARY)
+    monkeypatch.setattr(sessions, "GIVEN", GivenSecrets())
     write_config(tmp_path / "config", SETTINGS)
     monkeypatch.chdir(tmp_path)
 
@@ -177,6 +178,7 @@ def test_what_holds_it_is_withheld(tmp_path: Path, what: str):
     assert CANARY not in told.everything(tmp_path)
 
 
+FETCH: tuple[str, dict[str, Any]] = ("fetch", {"what": "length"})
 PIECES = ["two parts", "two parts of text", "two items", "two blocks", "two halves"]
 
 
@@ -252,6 +254,37 @@ def test_what_one_run_was_given_no_later_one_of_its_session_brings_back(tmp_path
     another.run("s-other")
     assert "holds a credential" in later.results[0]
     assert CANARY in another.results[0]
+
+
+def test_what_a_conversation_was_given_long_ago_is_not_forgotten(tmp_path: Path):
+    Told(FETCH).run("s-first")
+    for number in range(MOST_SESSIONS + 2):
+        sessions.GIVEN.add([f"s-{number}"], frozenset({f"an0ther-0ne-{number}"}))
+    for _ in range(2):  # also when it was given something anew
+        first = Told(("keep", {"page": "x"}), FETCH)
+        first.says = CANARY
+        first.run("s-first")
+        assert "holds a credential" in first.results[0]
+
+
+def test_a_session_that_is_used_is_not_forgotten():
+    given = GivenSecrets()
+    given.add(["first"], frozenset({"of-the-first"}))
+    given.add(["second"], frozenset({"of-the-second"}))
+    for number in range(MOST_SESSIONS - 1):
+        assert given.of(["first"]) == {"of-the-first"}
+        given.add([f"s-{number}"], frozenset({"of-many"}))
+    assert given.of(["second"]) == given.of(["unknown"]) == {"of-the-second"}
+    assert given.of(["first"]) == {"of-the-first", "of-the-second"}
+    assert given.of(["unknown", "s-1"]) == given.of(["unknown"]) | {"of-many"}
+
+
+def test_of_what_is_forgotten_the_oldest_goes_at_last():
+    given = GivenSecrets()
+    for number in range(2 * MOST_SESSIONS + MOST_FORGOTTEN):
+        assert len(given.of([f"s-{number}"])) <= MOST_FORGOTTEN
+        given.add([f"s-{number}"], frozenset({f"of-{number}"}))
+    assert given.of(["unknown"]) == {f"of-{MOST_SESSIONS + number}" for number in range(MOST_FORGOTTEN)}
 
 
 def test_what_is_approved_later_does_not_bring_back_what_was_given_before(tmp_path: Path):
