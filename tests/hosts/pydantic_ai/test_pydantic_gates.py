@@ -287,6 +287,76 @@ def test_of_what_is_forgotten_the_oldest_goes_at_last():
     assert given.of(["unknown"]) == {f"of-{MOST_SESSIONS + number}" for number in range(MOST_FORGOTTEN)}
 
 
+class Nested:
+    """An agent whose tool runs another one, in a conversation of its own; both have the same tools."""
+
+    def __init__(self, folder: Path) -> None:
+        self.left = folder / "left"
+        self.told: list[str] = []
+        """What the models of the inner agents saw, in the order in which their runs ended."""
+
+    def agent(self, *calls: tuple[str, dict[str, Any]], inner: Agent[None, str] | None = None) -> Agent[None, str]:
+        agent = Agent(FunctionModel(Told(*calls).model), capabilities=[Intents()])
+
+        @agent.tool_plain
+        def fetch(what: str) -> str:
+            self.left.write_text(credential("mine"))
+            return "fetched"
+
+        @agent.tool_plain
+        def look() -> str:
+            return self.left.read_text()
+
+        @agent.tool_plain
+        async def delegate() -> str:
+            assert inner is not None
+            result = await inner.run("go")
+            self.told.append(result.all_messages_json().decode())
+            return result.output
+
+        return agent
+
+
+@pytest.fixture
+def nested(tmp_path: Path) -> Nested:
+    return Nested(tmp_path)
+
+
+LOOK: tuple[str, dict[str, Any]] = ("look", {})
+DELEGATE: tuple[str, dict[str, Any]] = ("delegate", {})
+
+
+def test_what_a_run_was_given_an_agent_that_its_tool_runs_does_not_bring_back(nested: Nested):
+    inner = nested.agent(DELEGATE, inner=nested.agent(LOOK))
+    nested.agent(FETCH, DELEGATE, inner=inner).run_sync("go")
+    assert nested.told[0].count("holds a credential") == 1
+    assert CANARY not in "".join(nested.told)
+
+
+def test_what_an_agent_was_given_that_a_tool_runs_the_run_around_it_does_not_bring_back(nested: Nested):
+    middle = nested.agent(DELEGATE, inner=nested.agent(FETCH))
+    outer = nested.agent(DELEGATE, LOOK, inner=middle).run_sync("go").all_messages_json().decode()
+    assert "holds a credential" in outer
+    assert CANARY not in outer
+
+
+def test_what_two_agents_do_that_tools_run_is_one(nested: Nested):
+    inner = iter([nested.agent(FETCH), nested.agent(LOOK)])
+
+    class Either:
+        async def run(self, prompt: str) -> Any:
+            return await next(inner).run(prompt)
+
+    nested.agent(DELEGATE, DELEGATE, inner=Either()).run_sync("go")  # type: ignore[arg-type]
+    assert "holds a credential" in nested.told[1]
+    assert CANARY not in nested.told[1]
+
+
+def test_another_conversation_beside_it_may_have_it(nested: Nested):
+    nested.agent(FETCH).run_sync("go")
+    assert CANARY in nested.agent(LOOK).run_sync("go").all_messages_json().decode()
+
+
 def test_what_is_approved_later_does_not_bring_back_what_was_given_before(tmp_path: Path):
     told = Told(("fetch", {"what": "length"}), ("look", {}))
     output: Any = [str, DeferredToolRequests]
