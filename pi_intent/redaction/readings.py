@@ -49,6 +49,8 @@ _SEQUENCE = re.compile(
     r"""(?x) [\x1b\x9b] (?: (?: (?<=\x9b) | \[ ) [0-?]*+ [\ -/]*+ [@-~]
     | (?<=\x1b) [\]P_^X] [^\x07\x1b\0]*+ (?: \x07 | \x1b\\ ) | (?<=\x1b) [\ -/]*+ [0-~] )"""
 )
+_STRUCK = re.compile("[^\0\b]\b")
+"""A character that is taken back at once, which is most of what is; a NUL is none, as below."""
 _BACK = re.compile("\b+")
 _ALL_DROPPED = re.compile(f"[{re.escape(_DROPPED.decode())}{_UNSEEN.pattern[1:]}")
 _NO_DIGIT = re.compile("[^0-9A-Fa-f]+")
@@ -243,6 +245,8 @@ def said_by(raw: bytes) -> str:
 def _drawn[R: Reading](text: R) -> R:
     """Return what a screen shows: without sequences of a terminal, and without what a backspace takes back."""
     shown = text.put(_SEQUENCE, "") if "\x1b" in text.text or "\x9b" in text.text else text
+    if "\b" in shown.text:
+        shown = shown.put(_STRUCK, "")
     if "\b" not in shown.text:
         return shown
     kept: list[tuple[int, int]] = []
