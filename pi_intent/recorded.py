@@ -31,8 +31,8 @@ class RecordedSession:
         self._given: Redactor | None = None
         """What knows the credentials that were given."""
         self._secrets: set[str] = set()
-        self.on_learned: Callable[[set[str]], None] = lambda secrets: None
-        """Told what was not known before."""
+        self.on_learned: Callable[[frozenset[str]], None] = lambda secrets: None
+        """Told what a tool of the session is given."""
         self._of_spans: Redactor | None = None
 
     def tell_once(self, message: str) -> None:
@@ -73,6 +73,12 @@ class RecordedSession:
             self.tell_once(problem)
 
     def learn(self, secrets: Iterable[str]) -> None:
+        """Keep out what a tool of the session is given, and tell of it."""
+        given = frozenset(secrets)
+        self.on_learned(given)
+        self.keep_out(given)
+
+    def keep_out(self, secrets: Iterable[str]) -> None:
         """Keep these texts out of everything that leaves the process from now on."""
         fresh = set(secrets) - self._secrets
         if not fresh:
@@ -83,7 +89,6 @@ class RecordedSession:
             self._given = Redactor(os.urandom(32))
         self._secrets |= fresh
         self._given.learn(fresh)
-        self.on_learned(fresh)
         if self._of_spans is not None:
             self._of_spans.learn(fresh)
         if self.journal is not None:

@@ -6,9 +6,10 @@ import base64
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from pi_intent.redaction.environment import BASE64_DIGITS, Needle, base64_forms, needle_for
-from pi_intent.redaction.readings import Reading, Traced, decoded, readings
+from pi_intent.redaction.readings import Reading, Traced, decoded, readings, said_by
 from pi_intent.redaction.spans import LEAST_ENVIRONMENT, Span
 
 _MOST_PADDING = 6
@@ -83,9 +84,13 @@ def _add(needles: dict[str, Needle], value: str, forms: Iterable[str]) -> None:
 
 def _forms(value: str) -> Iterator[str]:
     """Write a value as it is, as it comes out of a text that is decoded, backwards, in base64 and in base32."""
-    yield from (value, value.upper(), value.lower())
+    plain = (value, value.upper(), value.lower(), value[::-1])
+    yield from plain
     yield decoded(Reading(value)).text
-    yield value[::-1]
+    if not value.isascii():
+        yield from map(_in_cells, plain)
+        with suppress(UnicodeEncodeError):
+            yield said_by(value.encode("latin-1"))
     raw = value.encode("utf-8", "surrogatepass")
     for form in base64_forms(raw):
         yield form
@@ -93,6 +98,11 @@ def _forms(value: str) -> Iterator[str]:
     for offset in range(5):
         digits = base64.b32encode(b"\0" * offset + raw).decode()
         yield digits[-(-offset * 8 // 5) : (offset + len(raw)) * 8 // 5]
+
+
+def _in_cells(value: str) -> str:
+    """Write a value as `od -c` and `hexdump -c` do: bytes beyond ASCII in octal digits."""
+    return "".join([chr(byte) if byte < 0x80 else f"{byte:o}" for byte in value.encode("utf-8", "surrogatepass")])
 
 
 def _hexadecimal_forms(raw: bytes) -> Iterator[str]:

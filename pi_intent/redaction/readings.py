@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 import string
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Self
 
@@ -28,12 +29,18 @@ _CODE = re.compile(
     r"""(?x) [\\%&] (?:
     (?<=\\) (?<!\\\\) \\*+ (?:
         u (?P<high>[dD][89ABab][0-9A-Fa-f]{2}) \\++ u (?P<low>[dD][C-Fc-f][0-9A-Fa-f]{2})
-        | u (?P<u>[0-9A-Fa-f]{4}) | x (?P<x>[0-7][0-9A-Fa-f]) | (?P<octal>[01][0-7]{2}) | (?P<letter>[nrtfe]) )
+        | u (?P<u>[0-9A-Fa-f]{1,4}) | U (?P<wide>[0-9A-Fa-f]{1,8}) | (?P<letter>[nrtfe])
+        | x (?P<xs>[89A-Fa-f][0-9A-Fa-f] (?: \\++ x [89A-Fa-f][0-9A-Fa-f] )*+ ) | x (?P<x>[0-9A-Fa-f]{1,2})
+        | (?P<octals>[23][0-7]{2} (?: \\++ [23][0-7]{2} )*+ ) | (?P<octal>[0-3][0-7]{0,2}|[4-7][0-7]?) )
     | (?<=%) (?: (?P<byte>[0-7][0-9A-Fa-f]) | (?P<bytes>[89A-Fa-f][0-9A-Fa-f] (?:%[89A-Fa-f][0-9A-Fa-f])*+) )
     | (?<=&) (?: \#(?:[xX][0-9A-Fa-f]{1,7}|[0-9]{1,8});? | [A-Za-z]{2,8}; ) )"""
 )
+_LEADING_ZERO = re.compile(r"0(?<=\\0)(?=[0-3][0-7]{2})")
+"""Of an escape of `echo` and `printf`, which take four digits; in a literal the last is a character of its own."""
 _ENTITY = re.compile(r"&(?:#[xX]?[0-9A-Fa-f]|[A-Za-z]{2,8};)")
 _LETTERS = {"n": "\n", "r": "\r", "t": "\t", "f": "\f", "e": "\x1b"}
+_NO_UTF_8 = {0xDC00 + byte: byte for byte in range(0x80, 0x100)}
+"""What `surrogateescape` makes of such a byte, as the character that it is in a literal of characters."""
 _MOST_ROUNDS = 2
 """Of decoding: what is escaped within what is escaped."""
 
@@ -42,6 +49,8 @@ _SEQUENCE = re.compile(
     r"""(?x) [\x1b\x9b] (?: (?: (?<=\x9b) | \[ ) [0-?]*+ [\ -/]*+ [@-~]
     | (?<=\x1b) [\]P_^X] [^\x07\x1b\0]*+ (?: \x07 | \x1b\\ ) | (?<=\x1b) [\ -/]*+ [0-~] )"""
 )
+_STRUCK = re.compile("[^\0\b]\b")
+"""A character that is taken back at once, which is most of what is; a NUL is none, as below."""
 _BACK = re.compile("\b+")
 _ALL_DROPPED = re.compile(f"[{re.escape(_DROPPED.decode())}{_UNSEEN.pattern[1:]}")
 _NO_DIGIT = re.compile("[^0-9A-Fa-f]+")
@@ -55,6 +64,8 @@ _BETWEEN_LINES = re.compile(
     r"|(?<=[^ \t])[ \t]{2,}+[|>][^\n]{0,64}+\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+[ \t]+"
     r"|\r?\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+:?[ \t]+"
 )
+_NEXT_OFFSET = re.compile(r"\r?\n[ \t]{0,8}+[0-9A-Fa-f]{6,16}+[ \t]+")
+"""The same where no text stands beside the data: a `|` or `>` of `od -c` is one character of it."""
 
 
 class Reading:
@@ -135,6 +146,14 @@ class Traced(Reading):
 
 def readings[R: Reading](text: R) -> Iterator[tuple[R, bool]]:
     """Read a text in each way that it may be read, squeezed; and say of each whether it is only digits of bytes."""
+    yield from _readings(text)
+    if "\\0" in text.text and _LEADING_ZERO.search(text.text):
+        yield from _readings(text.put(_LEADING_ZERO, ""))
+    if "\x1b\\" in text.text:  # the end of a link is no beginning of an escape
+        yield from _readings(text.put(_SEQUENCE, ""))
+
+
+def _readings[R: Reading](text: R) -> Iterator[tuple[R, bool]]:
     squeezed = text.squeezed()
     yield squeezed, False
     plain = text
@@ -162,6 +181,8 @@ def _over_lines[R: Reading](text: R) -> Iterator[tuple[R, bool]]:
         squeezed = text.put(_BETWEEN_LINES, "").squeezed()
         yield squeezed, False
         yield from _in_digits(squeezed)
+        if "|" in text.text or ">" in text.text:
+            yield text.put(_NEXT_OFFSET, "").squeezed(), False
 
 
 def _in_digits[R: Reading](squeezed: R) -> Iterator[tuple[R, bool]]:
@@ -194,24 +215,38 @@ def _is_coded(text: str) -> bool:
 
 
 def _meant(code: re.Match[str]) -> str:
-    match code.lastgroup:
-        case "u" | "x" | "byte":
-            return chr(int(code[code.lastgroup], 16))
-        case "low":
-            return chr(0x10000 + (int(code["high"], 16) - 0xD800) * 0x400 + int(code["low"], 16) - 0xDC00)
+    match kind := code.lastgroup:
+        case "letter":  # first what there is most of
+            return _LETTERS[code[kind]]
         case "octal":
-            return chr(int(code["octal"], 8))
-        case "letter":
-            return _LETTERS[code["letter"]]
+            return chr(int(code[kind], 8))
+        case "u" | "x" | "byte":
+            return chr(int(code[kind], 16))
+        case "wide":
+            point = int(code[kind], 16)
+            return chr(point) if point <= sys.maxunicode else code.group()
+        case "low":
+            return chr(0x10000 + (int(code["high"], 16) - 0xD800) * 0x400 + int(code[kind], 16) - 0xDC00)
         case "bytes":
-            return bytes.fromhex(code["bytes"].replace("%", "")).decode("utf-8", "replace")
+            return said_by(bytes.fromhex(code[kind].replace("%", "")))
+        case "xs":
+            return said_by(bytes.fromhex(code[kind].replace("\\", "").replace("x", "")))
+        case "octals":
+            return said_by(bytes([int(digits, 8) for digits in code[kind].split("\\") if digits]))
         case _:
             return html.unescape(code.group())
+
+
+def said_by(raw: bytes) -> str:
+    """Return what bytes of a literal say: those of UTF-8 together, each other one the character of its number."""
+    return raw.decode("utf-8", "surrogateescape").translate(_NO_UTF_8)
 
 
 def _drawn[R: Reading](text: R) -> R:
     """Return what a screen shows: without sequences of a terminal, and without what a backspace takes back."""
     shown = text.put(_SEQUENCE, "") if "\x1b" in text.text or "\x9b" in text.text else text
+    if "\b" in shown.text:
+        shown = shown.put(_STRUCK, "")
     if "\b" not in shown.text:
         return shown
     kept: list[tuple[int, int]] = []

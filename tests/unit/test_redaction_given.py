@@ -49,6 +49,16 @@ FORMS = {
     "url twice": quote(quote(CREDENTIAL, safe=""), safe=""),
     "a literal of a shell": escaped(CREDENTIAL, "\\x%02x"),
     "octal": escaped(CREDENTIAL, "\\%03o"),
+    "octal, as short as it goes": "".join(
+        escaped(character, "\\%o") if following not in "01234567" else escaped(character, "\\%03o")
+        for character, following in zip(CREDENTIAL, CREDENTIAL[1:] + " ", strict=True)
+    ),
+    "octal of echo": escaped(CREDENTIAL, "\\0%03o"),
+    "octal of echo, one character": CREDENTIAL.replace("A", "\\0101"),
+    "eight digits": escaped(CREDENTIAL, "\\U%08x"),
+    "eight digits, one character": CREDENTIAL.replace("A", "\\U00000041"),
+    "two digits of a shell": CREDENTIAL.replace("<", "\\u3c").replace("&", "\\U26"),
+    "nul of C": "\\0".join(f"\\{ord(character):o}" if character.isdigit() else character for character in CREDENTIAL),
     "hex": CREDENTIAL.encode().hex(),
     "hex, capitals": CREDENTIAL.encode().hex().upper(),
     "hex with colons": CREDENTIAL.encode().hex(":"),
@@ -102,32 +112,89 @@ def test_a_credential_is_found_in_this_form_and_goes(redactor: Redactor, form: s
     assert redactor.value({"a": ["b", text]}) == {"a": ["b", redacted]}
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        "xxd",
-        "xxd -p",
-        "xxd -u -c 7",
-        "hexdump -C",
-        "hexdump",
-        "hexdump -v -c",
-        "od -c",
-        "od -An -tx1",
-        "od -x",
-        "od -t x1z",
-    ],
-)
-@pytest.mark.parametrize("before", ["", "token: ", "x"])
-def test_a_credential_is_found_in_a_dump(redactor: Redactor, command: str, before: str) -> None:
+def dumped(command: str, raw: bytes) -> str:
     if shutil.which(command.split()[0]) is None:
         pytest.skip(f"there is no {command.split()[0]} here")
-    given = f"{before}{CREDENTIAL}\nand more".encode()
-    text = subprocess.run(command.split(), input=given, stdout=subprocess.PIPE, check=True).stdout.decode()
+    return subprocess.run(command.split(), input=raw, stdout=subprocess.PIPE, check=True).stdout.decode()
+
+
+DUMPS = (
+    "xxd",
+    "xxd -p",
+    "xxd -u -c 7",
+    "hexdump -C",
+    "hexdump",
+    "hexdump -v -c",
+    "od -c",
+    "od -An -tx1",
+    "od -x",
+    "od -t x1z",
+)
+
+
+@pytest.mark.parametrize("command", DUMPS)
+@pytest.mark.parametrize("before", ["", "token: ", "x"])
+def test_a_credential_is_found_in_a_dump(redactor: Redactor, command: str, before: str) -> None:
+    text = dumped(command, f"{before}{CREDENTIAL}\nand more".encode())
     for told in (text, json.dumps(text)):
         assert redactor.holds_known(told)
         redacted = redactor.text(told)
         assert not redactor.holds_known(redacted)
         assert "s3cr3t" not in redacted
+
+
+@pytest.mark.parametrize("command", DUMPS)
+@pytest.mark.parametrize("offset", range(16))
+@pytest.mark.parametrize("credential", ["tokA9a|3mZ7qW1xE5rT8zz", "0>a>b|c|9>7|d<2|8|", "a  |3mZ7qW1x|E5rT8zz"])
+def test_what_looks_like_the_text_of_a_dump_is_found_in_one(command: str, offset: int, credential: str) -> None:
+    redactor = Redactor(KEY)
+    redactor.learn([credential])
+    text = dumped(command, b"." * offset + credential.encode() + b"\nand more, on a line of its own")
+    for told in (text, json.dumps(text)):
+        assert redactor.holds_known(told)
+        assert not redactor.holds_known(redactor.text(told))
+
+
+BEYOND_ASCII = ("пароль-от-двери", "käse-&-wein🍷", "ÐøÐ¿âÿÐ±Ñþþþ", "pässw0rd-ünd-mehr")
+
+
+def octal(raw: bytes, pattern: str = "\\%03o") -> str:
+    return "".join(chr(byte) if byte < 0x80 else pattern % byte for byte in raw)
+
+
+@pytest.mark.parametrize("credential", BEYOND_ASCII)
+@pytest.mark.parametrize("before", ["", "\xff", "me: "])
+def test_a_credential_beyond_ascii_is_found_in_literals(credential: str, before: str) -> None:
+    redactor = Redactor(KEY)
+    redactor.learn([credential])
+    raw = before.encode("latin-1") + credential.encode()
+    for form in (
+        repr(raw),
+        repr(raw).replace("\\x", "\\\\x"),
+        octal(raw),
+        octal(raw, "\\0%03o"),
+        quote(raw),
+        "".join(f"\\x{byte:02X}" for byte in raw),
+        "".join(f"\\{byte:o}" for byte in credential.upper().encode()),
+        repr(credential[::-1].encode()),
+        credential[:5] + repr(credential[5:].encode())[2:-1],
+        "".join(f"\\U{ord(character):08X}" for character in credential),
+        credential.encode("ascii", "backslashreplace").decode(),
+    ):
+        assert redactor.holds_known(form), form
+        assert not redactor.holds_known(redactor.text(f"see {form}, and more"))
+
+
+@pytest.mark.parametrize("command", DUMPS)
+@pytest.mark.parametrize("credential", BEYOND_ASCII)
+@pytest.mark.parametrize("before", ["", "token: "])
+def test_a_credential_beyond_ascii_is_found_in_a_dump(credential: str, command: str, before: str) -> None:
+    redactor = Redactor(KEY)
+    redactor.learn([credential])
+    text = dumped(command, f"{before}{credential}\nand more".encode())
+    for told in (text, json.dumps(text)):
+        assert redactor.holds_known(told)
+        assert not redactor.holds_known(redactor.text(told))
 
 
 @pytest.mark.parametrize(
@@ -157,6 +224,13 @@ DUMP = "00000000: 6341 6e3c 7279 262d 3737 7839 517a 2d73  cAn<ry&-77x9Qz-s\n000
 HOSTILE = (
     "\\",
     "\\u003",
+    "\\U0000",
+    "\\U00000041",
+    "\\60",
+    "\\0101",
+    "\\320\\277",
+    "\\xd0\\xbf",
+    "\\xff\\\\\\",
     "%4",
     "%41",
     "%ff",

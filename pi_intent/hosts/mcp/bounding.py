@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.gates.artifacts import Artifact, stated_artifact
 from pi_intent.gates.ceiling import leaking, too_large, withheld
+from pi_intent.gates.pieces import joined
 from pi_intent.hosts.mcp import wire
 from pi_intent.hosts.mcp.answers import INTERNAL_ERROR, error_answer
 from pi_intent.hosts.mcp.results import settlement_of
@@ -53,6 +54,8 @@ class Bounds:
         self._session = session
         self._texts = texts
         self._settings_for = settings_for
+        self._clear: str | None = None
+        """A line that holds nothing, as was found when its answer was looked at."""
 
     def answer(self, text: str, start: int, message: dict[str, Any], tool_name: str) -> Bounded | None:
         """Look at the answer to a call, which stands at `start` of a text; None where it goes on as it came."""
@@ -65,7 +68,8 @@ class Bounds:
             return None
         begin, end = wire.span(text, at)
         size = len(text[begin:end].encode("utf-8", "surrogatepass"))
-        told = self.in_place_of((text[begin:end], *_strings(message[kind])), size, tool_name, chosen)
+        said = () if self._finds_nothing(text, start, message) else (text[begin:end], *joined(message[kind]))
+        told = self.in_place_of(said, size, tool_name, chosen)
         if told is None:
             self._keep(message.get("result"), tool_name, chosen)
             return None
@@ -80,11 +84,14 @@ class Bounds:
         """
         if not self._session.has_given:
             return line, None
+        text, clear, self._clear = line.decode("utf-8", "replace"), self._clear, None
+        if text == clear:
+            return line, None
         try:
             message = wire.read_line(line, lenient=True)[1]
         except wire.Unreadable:
             message = None
-        if not self._holds_given(line.decode("utf-8", "replace"), *_strings(message)):
+        if not self._holds_given(text, *joined(message)):
             return line, None
         self._session.tell_once("the server said a credential that it was given, and that was not passed on")
         why = leaking(self._texts, "the server")
@@ -117,36 +124,20 @@ class Bounds:
     def _holds_given(self, *texts: str) -> bool:
         return any(map(self._session.holds_given, texts))
 
+    def _finds_nothing(self, text: str, start: int, message: dict[str, Any]) -> bool:
+        """Look at a whole line, so that it is looked at once; of several messages each is looked at by itself."""
+        if not self._session.has_given:
+            return True
+        if start != wire.opening(text) or self._holds_given(text, *joined(message)):
+            return False
+        self._clear = text
+        return True
+
     def _keep(self, result: object, tool_name: str, chosen: ToolSettings) -> None:
         meta = result.get("_meta") if isinstance(result, Mapping) else None
         artifact = stated_artifact({"artifact": meta.get(ARTIFACT)}) if isinstance(meta, Mapping) else None
         if artifact is not None and artifact.kind in chosen.stores:
             self._session.store(artifact, tool_name)
-
-
-def _strings(value: object) -> tuple[str, str]:
-    """Return all the texts of a value that was read from JSON, as whoever reads them has them.
-
-    And once more those alone that stand under `text`: a model reads the blocks of a result one after the other.
-    """
-    texts: list[str] = []
-    blocks: list[str] = []
-    left: list[tuple[object, object]] = [("", value)]
-    while left:
-        name, part = left.pop()
-        match part:
-            case str():
-                texts.append(part)
-                if name == "text":
-                    blocks.append(part)
-            case dict():
-                texts += part
-                left += reversed(part.items())
-            case list():
-                left += [(name, item) for item in reversed(part)]
-            case _:
-                pass
-    return "\n".join(texts), "\n".join(blocks)
 
 
 def _lines(answers: list[str]) -> bytes | None:

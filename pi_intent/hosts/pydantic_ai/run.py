@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from functools import cache
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from pydantic_ai import RunContext
@@ -36,8 +36,16 @@ if TYPE_CHECKING:
     from pi_intent.hosts.pydantic_ai.check_in import RunGates
     from pi_intent.hosts.pydantic_ai.reading import Reader
 
-RUNNING: ContextVar[OpenCall | None] = ContextVar("pi_intent_running", default=None)
-"""The call whose tool runs here: an agent that it runs makes its calls inside of it."""
+
+class Around(NamedTuple):
+    """A call whose tool runs, and the sessions that it runs in, the innermost first."""
+
+    call: OpenCall
+    session_ids: tuple[str, ...]
+
+
+RUNNING: ContextVar[Around | None] = ContextVar("pi_intent_running", default=None)
+"""What runs here: an agent that the tool runs makes its calls inside of it."""
 
 _RUNS: WeakValueDictionary[str, IntentRun] = WeakValueDictionary()
 
@@ -77,7 +85,8 @@ class IntentRun:
         self._entered = 0
         self._around: BaseException | None = None
         self._ended = False
-        self._parent = RUNNING.get()
+        around = RUNNING.get()
+        self._parent = None if around is None else around.call
         self.runtime = SessionRuntime(
             session_id=options.session_id or self.conversation,
             host="pydantic-ai",
@@ -89,6 +98,8 @@ class IntentRun:
             traced=settings.tracing,
         )
         self._stores = settings.artifacts
+        self._session_ids = (self.runtime.session_id, *(() if around is None else around.session_ids))
+        """Of the run and of those around it: what one of them is given, none of them brings back."""
         self.pipeline = self.runtime.pipeline
         self.runtime.on_learned = self._share_given
         self.labels = Labels(self.pipeline, self.asked, new_id)
@@ -124,18 +135,17 @@ class IntentRun:
             await self.runtime.start_tracing()
 
     def _recall_given(self) -> None:
-        """Keep out what other runs of the session were given, up to now."""
+        """Keep out what other runs of the session, and those around it, were given up to now."""
         if self.settings.credentials:
             from pi_intent.hosts.pydantic_ai.sessions import GIVEN
 
-            self.runtime.learn(GIVEN.get(self.pipeline.session_id) or ())
+            self.runtime.keep_out(GIVEN.of(self._session_ids))
 
-    def _share_given(self, secrets: set[str]) -> None:
-        """Have the other runs of the session keep out what this one was given."""
+    def _share_given(self, secrets: frozenset[str]) -> None:
+        """Have the other runs of the session, and those around it, keep out what this one was given."""
         from pi_intent.hosts.pydantic_ai.sessions import GIVEN
 
-        session = self.pipeline.session_id
-        GIVEN.keep(session, (GIVEN.get(session) or frozenset()) | secrets)
+        GIVEN.add(self._session_ids, secrets)
 
     def _adopt_artifacts(self) -> None:
         journal = self.runtime.journal
@@ -253,7 +263,7 @@ class IntentRun:
         if held is None:
             return await running
         held.running = True
-        token = RUNNING.set(held.opened)
+        token = RUNNING.set(Around(held.opened, self._session_ids))
         try:
             result = await running
         except (ApprovalRequired, CallDeferred) as deferral:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -15,6 +16,9 @@ from pi_intent.past import PastCall
 
 MOST_SESSIONS = 128
 """That are remembered; one that is forgotten has no more calls that were approved for all of it."""
+
+MOST_FORGOTTEN = 128
+"""Credentials of forgotten sessions that are remembered: most processes give the same few again and again."""
 
 
 class Turns:
@@ -63,8 +67,49 @@ class Recent[V]:
 SESSIONS: Recent[GatedSession] = Recent()
 """The sessions of this process that have gates."""
 
-GIVEN: Recent[frozenset[str]] = Recent()
-"""The credentials that tools were given: a later run keeps them out as well."""
+
+class GivenSecrets:
+    """The credentials that tools were given, by session: a later run keeps them out as well.
+
+    What is given is known of the sessions that are used. What those that were dropped were given counts for all, as
+    nobody can tell any more which of them goes on.
+    """
+
+    def __init__(self) -> None:
+        self._known: Recent[frozenset[str]] = Recent(self._forget)
+        self._forgotten: dict[str, None] = {}
+        """What dropped sessions were given, the longest ago first."""
+        self._lock = threading.RLock()
+        """Sessions run on loops of several threads."""
+
+    def of(self, session_ids: Iterable[str]) -> frozenset[str]:
+        """Return what any of these sessions, which are one inside of the other, must not bring back from now on."""
+        ids = tuple(session_ids)
+        with self._lock:
+            given = self._given(ids)
+            if given:
+                self.add(ids, given)
+            return given.union(self._forgotten)
+
+    def add(self, session_ids: Iterable[str], secrets: frozenset[str]) -> None:
+        """Note what a tool was given, for all of these sessions."""
+        with self._lock:
+            for session_id in session_ids:
+                self._known.keep(session_id, self._given((session_id,)) | secrets)
+
+    def _given(self, session_ids: Iterable[str]) -> frozenset[str]:
+        return frozenset[str]().union(*(self._known.get(session_id) or () for session_id in session_ids))
+
+    def _forget(self, given: frozenset[str]) -> None:
+        for secret in given:
+            self._forgotten.pop(secret, None)
+            self._forgotten[secret] = None
+        while len(self._forgotten) > MOST_FORGOTTEN:
+            del self._forgotten[next(iter(self._forgotten))]
+
+
+GIVEN = GivenSecrets()
+"""Those of this process."""
 
 STORES: Recent[ArtifactStore] = Recent(ArtifactStore.close)
 """What tools have stored."""

@@ -19,15 +19,25 @@ class Session(RecordedSession):
     def __init__(self) -> None:
         super().__init__()
         self.told: list[str] = []
+        self.looked_at: list[str] = []
 
     def tell_once(self, message: str) -> None:
         self.told.append(message)
 
+    def holds_given(self, text: str) -> bool:
+        self.looked_at.append(text)
+        return super().holds_given(text)
+
 
 @pytest.fixture
-def bounds() -> Bounds:
+def session() -> Session:
     session = Session()
     session.learn([CREDENTIAL])
+    return session
+
+
+@pytest.fixture
+def bounds(session: Session) -> Bounds:
     return Bounds(session, model_texts(), lambda name: Settings().for_tool(name, watched=False))
 
 
@@ -79,3 +89,28 @@ def test_one_tool_may_not_say_what_another_was_given(bounds: Bounds):
     assert bounded is not None
     assert bounded.settlement.flags == ("withheld",)
     assert bounded.settlement.result is None
+
+
+def test_an_answer_is_looked_at_once(bounds: Bounds, session: Session):
+    said = {"jsonrpc": "2.0", "id": 1, "result": {"content": [{"type": "text", "text": "a line of text"}]}}
+    line = json.dumps(said)
+    assert bounds.answer(line, 0, said, "a tool") is None
+    assert bounds.clean(line.encode()) == (line.encode(), None)
+    assert sum("a line of text" in text for text in session.looked_at) == 3  # the line, its texts, its blocks
+    assert bounds.clean(line.encode()) == (line.encode(), None)
+    assert len(session.looked_at) == 6
+
+
+def test_what_stands_beside_a_result_is_looked_at_too(bounds: Bounds):
+    said = {"jsonrpc": "2.0", "id": 1, "result": {"content": []}, "more": CREDENTIAL}
+    line = json.dumps(said)
+    assert bounds.answer(line, 0, said, "a tool") is None
+    assert bounds.clean(line.encode())[0] != line.encode()
+
+
+def test_every_answer_of_a_batch_is_looked_at(bounds: Bounds):
+    good, bad = ({"jsonrpc": "2.0", "id": at, "result": {"x": text}} for at, text in enumerate(["a", CREDENTIAL]))
+    line = json.dumps([good, bad])
+    assert bounds.answer(line, 1, good, "a tool") is None
+    assert bounds.clean(line.encode())[0] != line.encode()
+    assert bounds.answer(line, line.index("{", line.index("}}")), bad, "a tool") is not None

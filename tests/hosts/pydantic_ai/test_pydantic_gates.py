@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pydantic_ai import Agent, DeferredToolRequests, DeferredToolResults, ModelRetry, Tool, ToolReturn
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextContent, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.toolsets import FunctionToolset
 from pydantic_gated import Person
@@ -16,9 +16,9 @@ from user_config import write_config
 
 import pi_intent
 from pi_intent import CredentialError, artifact_reference, credential
-from pi_intent.hosts.pydantic_ai import Intents, IntentToolset
+from pi_intent.hosts.pydantic_ai import Intents, IntentToolset, sessions
 from pi_intent.hosts.pydantic_ai.held import WAITING
-from pi_intent.hosts.pydantic_ai.sessions import STORES
+from pi_intent.hosts.pydantic_ai.sessions import MOST_FORGOTTEN, MOST_SESSIONS, STORES, GivenSecrets
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.location import find_ledger
 
@@ -52,6 +52,7 @@ def configured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     monkeypatch.setenv("WHERE_IT_IS", CANARY)
+    monkeypatch.setattr(sessions, "GIVEN", GivenSecrets())
     write_config(tmp_path / "config", SETTINGS)
     monkeypatch.chdir(tmp_path)
 
@@ -114,6 +115,16 @@ class Told:
                     return ToolReturn("looked", metadata={"token": CANARY})
                 case "escaped":
                     return "".join(f"\\u{ord(character):04x}" for character in CANARY)
+                case "two parts":
+                    return ToolReturn("looked", content=[CANARY[:9], CANARY[9:]])
+                case "two parts of text":
+                    return ToolReturn("looked", content=[TextContent(CANARY[:9]), TextContent(CANARY[9:])])
+                case "two items":
+                    return {"found": ["first", CANARY[:9], CANARY[9:], "last"]}
+                case "two blocks":
+                    return [{"type": "text", "text": CANARY[:9]}, {"type": "text", "text": CANARY[9:]}]
+                case "two halves":
+                    return ToolReturn({"begin": CANARY[:9]}, content=CANARY[9:])
                 case "shy":
                     return Shy(7)
                 case _:
@@ -167,13 +178,18 @@ def test_what_holds_it_is_withheld(tmp_path: Path, what: str):
     assert CANARY not in told.everything(tmp_path)
 
 
-@pytest.mark.parametrize("what", ["own", "raise", "metadata", "escaped"])
+FETCH: tuple[str, dict[str, Any]] = ("fetch", {"what": "length"})
+PIECES = ["two parts", "two parts of text", "two items", "two blocks", "two halves"]
+
+
+@pytest.mark.parametrize("what", ["own", "raise", "metadata", "escaped", *PIECES])
 def test_what_one_tool_was_given_no_other_brings_back(tmp_path: Path, what: str):
     told = Told(("fetch", {"what": "length"}), ("look", {"what": what}))
     told.run()
     assert "look did run, and its result is withheld: it holds a credential" in told.results[1]
     assert CANARY not in told.everything(tmp_path)
     assert "\\u0063" not in told.everything(tmp_path)
+    assert CANARY[9:] not in told.everything(tmp_path)
 
 
 def test_a_result_that_does_not_show_itself_is_let_through(tmp_path: Path):
@@ -238,6 +254,107 @@ def test_what_one_run_was_given_no_later_one_of_its_session_brings_back(tmp_path
     another.run("s-other")
     assert "holds a credential" in later.results[0]
     assert CANARY in another.results[0]
+
+
+def test_what_a_conversation_was_given_long_ago_is_not_forgotten(tmp_path: Path):
+    Told(FETCH).run("s-first")
+    for number in range(MOST_SESSIONS + 2):
+        sessions.GIVEN.add([f"s-{number}"], frozenset({f"an0ther-0ne-{number}"}))
+    for _ in range(2):  # also when it was given something anew
+        first = Told(("keep", {"page": "x"}), FETCH)
+        first.says = CANARY
+        first.run("s-first")
+        assert "holds a credential" in first.results[0]
+
+
+def test_a_session_that_is_used_is_not_forgotten():
+    given = GivenSecrets()
+    given.add(["first"], frozenset({"of-the-first"}))
+    given.add(["second"], frozenset({"of-the-second"}))
+    for number in range(MOST_SESSIONS - 1):
+        assert given.of(["first"]) == {"of-the-first"}
+        given.add([f"s-{number}"], frozenset({"of-many"}))
+    assert given.of(["second"]) == given.of(["unknown"]) == {"of-the-second"}
+    assert given.of(["first"]) == {"of-the-first", "of-the-second"}
+    assert given.of(["unknown", "s-1"]) == given.of(["unknown"]) | {"of-many"}
+
+
+def test_of_what_is_forgotten_the_oldest_goes_at_last():
+    given = GivenSecrets()
+    for number in range(2 * MOST_SESSIONS + MOST_FORGOTTEN):
+        assert len(given.of([f"s-{number}"])) <= MOST_FORGOTTEN
+        given.add([f"s-{number}"], frozenset({f"of-{number}"}))
+    assert given.of(["unknown"]) == {f"of-{MOST_SESSIONS + number}" for number in range(MOST_FORGOTTEN)}
+
+
+class Nested:
+    """An agent whose tool runs another one, in a conversation of its own; both have the same tools."""
+
+    def __init__(self, folder: Path) -> None:
+        self.left = folder / "left"
+        self.told: list[str] = []
+        """What the models of the inner agents saw, in the order in which their runs ended."""
+
+    def agent(self, *calls: tuple[str, dict[str, Any]], inner: Agent[None, str] | None = None) -> Agent[None, str]:
+        agent = Agent(FunctionModel(Told(*calls).model), capabilities=[Intents()])
+
+        @agent.tool_plain
+        def fetch(what: str) -> str:
+            self.left.write_text(credential("mine"))
+            return "fetched"
+
+        @agent.tool_plain
+        def look() -> str:
+            return self.left.read_text()
+
+        @agent.tool_plain
+        async def delegate() -> str:
+            assert inner is not None
+            result = await inner.run("go")
+            self.told.append(result.all_messages_json().decode())
+            return result.output
+
+        return agent
+
+
+@pytest.fixture
+def nested(tmp_path: Path) -> Nested:
+    return Nested(tmp_path)
+
+
+LOOK: tuple[str, dict[str, Any]] = ("look", {})
+DELEGATE: tuple[str, dict[str, Any]] = ("delegate", {})
+
+
+def test_what_a_run_was_given_an_agent_that_its_tool_runs_does_not_bring_back(nested: Nested):
+    inner = nested.agent(DELEGATE, inner=nested.agent(LOOK))
+    nested.agent(FETCH, DELEGATE, inner=inner).run_sync("go")
+    assert nested.told[0].count("holds a credential") == 1
+    assert CANARY not in "".join(nested.told)
+
+
+def test_what_an_agent_was_given_that_a_tool_runs_the_run_around_it_does_not_bring_back(nested: Nested):
+    middle = nested.agent(DELEGATE, inner=nested.agent(FETCH))
+    outer = nested.agent(DELEGATE, LOOK, inner=middle).run_sync("go").all_messages_json().decode()
+    assert "holds a credential" in outer
+    assert CANARY not in outer
+
+
+def test_what_two_agents_do_that_tools_run_is_one(nested: Nested):
+    inner = iter([nested.agent(FETCH), nested.agent(LOOK)])
+
+    class Either:
+        async def run(self, prompt: str) -> Any:
+            return await next(inner).run(prompt)
+
+    nested.agent(DELEGATE, DELEGATE, inner=Either()).run_sync("go")  # type: ignore[arg-type]
+    assert "holds a credential" in nested.told[1]
+    assert CANARY not in nested.told[1]
+
+
+def test_another_conversation_beside_it_may_have_it(nested: Nested):
+    nested.agent(FETCH).run_sync("go")
+    assert CANARY in nested.agent(LOOK).run_sync("go").all_messages_json().decode()
 
 
 def test_what_is_approved_later_does_not_bring_back_what_was_given_before(tmp_path: Path):
