@@ -141,7 +141,10 @@ def _found(location: LedgerLocation, *, as_json: bool, go_on: bool) -> dict[Path
         click.echo()
         tell('"pi-intent import --yes" imports them; add --dry-run to see first what would be new.')
         return None
-    return chosen if click.confirm("\nImport them?", default=True) else None
+    if click.confirm("\nImport them?", default=True):
+        return chosen
+    tell("Nothing was imported.")
+    return None
 
 
 def _settings(environ: Mapping[str, str]) -> Settings:

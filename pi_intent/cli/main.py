@@ -8,9 +8,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
+from shutil import get_terminal_size
 from typing import Any
 
 import click
+from click.formatting import wrap_text
 
 from pi_intent import __version__
 from pi_intent.cli.console import complain, flush_streams, prepare_streams
@@ -19,6 +21,8 @@ from pi_intent.labels.printable import printable
 
 FAILED, WRONG_USAGE, INTERRUPTED, UNREAD = 1, 2, 130, 141
 DEBUG = "PI_INTENT_DEBUG"
+_NARROW, _LEAST = 52, 28
+"""Columns below which a help is wrapped for them, and the fewest that it is wrapped for."""
 
 _ABOUT = """Makes a coding agent say why, before it reads, writes, edits or runs.
 
@@ -207,8 +211,10 @@ class Commands(click.Group):
         for title, commands in SECTIONS.items():
             with formatter.section(title):
                 for command in commands:
-                    formatter.write(f"  {command.name:{width}}  {command.summary}\n")
-                    formatter.write(f"  {'':{width}}  $ {command.example}\n")
+                    for head, text in ((command.name, command.summary), ("", f"$ {command.example}")):
+                        start, after = f"  {head:{width}}  ", " " * (width + 4)
+                        # click leaves two columns free
+                        formatter.write(f"{wrap_text(text, formatter.width + 2, start, after)}\n")
         self.format_options(ctx, formatter)
         with formatter.section("Exit codes"):
             formatter.write_dl(_EXIT_CODES)
@@ -221,6 +227,9 @@ class Commands(click.Group):
             formatter.write_dl(records)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
+        columns = get_terminal_size().columns
+        if columns < _NARROW:  # click would take it for wider, and words would break at the edge
+            options.setdefault("terminal_width", max(columns - 2, _LEAST))
         with _reader_may_leave():  # --help and --version are printed here
             return super().make_context(*args, **options)
 

@@ -305,8 +305,13 @@ def _same_subject(one: GroupHeader | None, other: GroupHeader | None) -> bool:
 
 
 def _target(tool_name: str, args: JSONObject) -> str | None:
-    target = target_argument(tool_name, args)
-    return target if isinstance(target, str) and target.strip() else None
+    match target_argument(tool_name, args):
+        case str(target) if target.strip():
+            return target
+        case {"bytes": int(size)}:  # what others are told of a long one
+            return f"({size} bytes)"
+        case _:
+            return None
 
 
 def _tools(count: int) -> str:

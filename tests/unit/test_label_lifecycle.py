@@ -9,6 +9,7 @@ from typing import Any, get_args
 from label_events import texts
 
 from pi_intent.labels.lifecycle import FIRST, LAST, TRANSITIONS, State, Step, mermaid, next_state
+from pi_intent.sinks import PROCESS
 
 PAGE = (Path(__file__).parents[2] / "docs" / "labels.md").read_text(encoding="utf-8")
 
@@ -41,6 +42,9 @@ def test_the_page_shows_the_diagram_of_the_table():
 
 def test_the_python_on_the_page_runs(calls):
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
-    scope: dict[str, Any] = {"event": calls.starts("a", "Look"), "clock": lambda: 5}
+    scope: dict[str, Any] = {}
     exec(code, scope)
+    PROCESS.emit(calls.starts("a", "Look"))
+    scope["stop"]()
+    PROCESS.emit(calls.starts("b", "Not seen"))
     assert texts(scope["board"]) == ["Look"]

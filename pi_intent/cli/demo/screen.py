@@ -74,7 +74,7 @@ class Screen:
         stated = sum(call.call.intent_source == "model" for call in calls)
         self._line("", Text())
         self._line("", Text(f"{len(calls)} calls in {seconds:.1f} s: {ends}; {stated} with a stated intent.", "bold"))
-        self._line("", Text("The ledger of the session, two records a call:"))
+        self._line("", Text("The ledger of the session, one record for it and two a call:"))
         for record in ledger_lines(ledger):
             self._line("  ", Text(literal(record, width=max(40, self._console.width - 2)), "dim"))
         fate = "kept" if kept else "temporary and gone now; pi-intent demo --keep DIR keeps it"
