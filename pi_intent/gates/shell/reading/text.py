@@ -9,6 +9,7 @@ from pi_intent.gates.shell.inputs import reads_code
 from pi_intent.gates.shell.reading.found import Found
 from pi_intent.gates.shell.reading.nodes import first_error
 from pi_intent.gates.shell.reading.redirections import Given
+from pi_intent.gates.shell.reading.tree import tree_of
 from pi_intent.gates.shell.reading.variables import Variables
 from pi_intent.gates.shell.reading.walk import Walk
 from pi_intent.gates.shell.running.inside import inside
@@ -90,7 +91,9 @@ def read_text(text: str, around: Command, found: Found, depth: int = 0) -> None:
     if "\0" in text:
         found.give_up("nul", text.replace("\0", "\\0"))
         text = text.replace("\0", "")
-    root = found.parser.parse(re.sub("[\ud800-\udfff]", "\ufffd", text).encode()).root_node
+    root = tree_of(found.parser, re.sub("[\ud800-\udfff]", "\ufffd", text).encode())
+    if root is None:
+        return found.give_up("syntax", text)
     if root.has_error:
         found.give_up("syntax", first_error(root) or text)
     return Walk(Text(found, Variables(root), depth)).visit(root, around, 0)
