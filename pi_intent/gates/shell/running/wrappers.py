@@ -57,7 +57,7 @@ _VALUED: dict[str, str] = {
 _POSITIONALS = {"timeout": 1, "gtimeout": 1, "chroot": 1, "taskset": 1, "flock": 1, "direnv": 2}
 _READ_OVER = (("env", "-"), ("dotenv", "run"))
 """Words of a wrapper's own, before what it runs."""
-_ASSIGNING = ("env", "sudo", "doas", "command", "coproc")
+_ASSIGNING = ("env", "sudo", "doas", "command", "coproc", "time", "noglob", "nocorrect")
 """Those that take assignments before what they run."""
 _FLAGS = {
     # Letters and long options that take no value, of wrappers: of others nobody knows whether a word belongs to them.
