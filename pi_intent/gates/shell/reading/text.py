@@ -17,6 +17,8 @@ from pi_intent.gates.shell.running.shells import SHELLS
 from pi_intent.gates.shell.script import Command, Hidden, Place
 
 _LONGEST = 64 * 1024
+_MOST_READ = 2 * _LONGEST
+"""Characters of a text and all those that it runs."""
 _MOST_SIGNS = 3000
 """How many signs that mean something to a shell. The parser's time grows with the square of wrong ones."""
 _SIGNS = "|<>`$()&;!{}[]*=@?:~+"
@@ -86,7 +88,8 @@ def read_text(text: str, around: Command, found: Found, depth: int = 0) -> None:
     if depth > _DEEPEST_SHELL:
         return found.give_up("deep", text)
     found.signs += sum(map(text.count, _SIGNS)) + text.count("\n") // 8
-    if len(text) > _LONGEST or found.signs > _MOST_SIGNS:
+    found.length += len(text)
+    if len(text) > _LONGEST or found.length > _MOST_READ or found.signs > _MOST_SIGNS:
         return found.give_up("long", text)
     if "\0" in text:
         found.give_up("nul", text.replace("\0", "\\0"))
