@@ -65,8 +65,9 @@ class Text:
         for text, place in within.texts:
             nested = found.inner(_bare(command), place, own=command.program != "eval")
             self.read(text, replace(nested, through=(*command.through, command.program or "")))
+        own = found.inner(command, "nested", own=True).scope if within.apart else command.scope
         for inner in within.commands:
-            self.add(inner, given, steps + 1)
+            self.add(replace(inner, scope=own) if within.apart else inner, given, steps + 1)
         return None
 
     def _alias(self, command: Command) -> None:

@@ -23,6 +23,8 @@ class Inside:
     commands: tuple[Command, ...] = ()
     texts: tuple[tuple[str, Place], ...] = ()
     hidden: Hidden | None = None
+    apart: bool = False
+    """Whether the commands run in a shell of their own: a `cd` among them holds for them alone."""
 
 
 NOTHING = Inside()
