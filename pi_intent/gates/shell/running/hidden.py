@@ -13,7 +13,6 @@ from pi_intent.word_sets import word_set
 _RECIPES: dict[str, str] = {
     # Each with the options that have it run nothing.
     "make": "-n --dry-run --just-print --recon -v",
-    "gmake": "-n --dry-run --just-print --recon -v",
     "just": "-n --dry-run -l --list --summary",
     "task": "-n --dry -l --list --list-all",
     "rake": "-n --dry-run -T --tasks",
@@ -38,14 +37,26 @@ _RUN_BY_OPTION = {
     "cmake": re.compile(r"-P"),
     **dict.fromkeys(("nc", "ncat", "netcat"), re.compile(r"-[a-zA-Z]*[ec]|--(?:sh-|lua-)?exec")),
     "socat": re.compile(r"(?i)(?:exec|system|shell):"),
+    **dict.fromkeys(("mapfile", "readarray", "compgen"), re.compile(r"-[a-zA-Z]*C")),
+    "hash": re.compile(r"-[a-zA-Z]*p"),
+    "enable": re.compile(r"-[a-zA-Z]*f"),
     "expect": re.compile(r"(?!-v$|--version$)"),
     "perf": re.compile(r"(?:stat|record|trace|top|mem|lock|sched|c2c|ftrace|kvm)$"),
 }
 _EVALUATES = word_set("let printf read unset test [ declare typeset local export readonly mapfile readarray getopts")
 """Commands of a shell that evaluate the index of a variable that they are given."""
+_NAMED_COMMANDS = re.compile(r"BASH_(?:ALIASES|CMDS)\b")
+"""Variables of a shell that say what the names of commands stand for."""
+_PUT_IN = re.compile(r"\$\(|`")
 _INDEX = re.compile(r"\w\[[^\]]*(?:\$\(|`)")
 SCRIPT_FILE = re.compile(r".*\.(?:sh|bash|zsh|py|pl|rb|js|mjs|ts|php|lua|ps1)")
 _AWK_RUNS = re.compile(r"system\s*\(|\|\s*\"|\|\s*getline")
+
+
+def names_commands(command: Command) -> bool:
+    """Whether a command says what the name of another one stands for, in a variable of the shell."""
+    assigned = (*(made.name for made in command.assignments), *command.texts)
+    return any(map(_NAMED_COMMANDS.match, assigned))
 
 
 def hidden_by(command: Command) -> Hidden | None:
@@ -72,6 +83,8 @@ def _runs_code(program: str, command: Command) -> bool:
     if program in ("awk", "gawk", "mawk") and any(map(_AWK_RUNS.search, texts)):
         return True
     if program in _RUN_BY_OPTION and any(map(_RUN_BY_OPTION[program].match, texts)):
+        return True
+    if program == "compgen" and any(map(_PUT_IN.search, texts)):
         return True
     names = "-v" in texts or program not in ("printf", "test", "[")
     if program in _EVALUATES and names and any(_INDEX.search(word.text or "") for word in command.arguments):
