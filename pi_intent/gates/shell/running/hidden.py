@@ -6,29 +6,10 @@ import re
 
 from pi_intent.gates.shell import own_commands
 from pi_intent.gates.shell.databases import runs_file
-from pi_intent.gates.shell.running.inner import TELLS_ITSELF
+from pi_intent.gates.shell.running.recipes import RECIPES, runs_recipe, runs_sources
 from pi_intent.gates.shell.script import Command, Hidden
 from pi_intent.word_sets import word_set
 
-_RECIPES: dict[str, str] = {
-    # Each with the options that have it run nothing.
-    "make": "-n --dry-run --just-print --recon -v",
-    "just": "-n --dry-run -l --list --summary",
-    "task": "-n --dry -l --list --list-all",
-    "rake": "-n --dry-run -T --tasks",
-    "ninja": "-n",
-    "gradle": "-m --dry-run -v",
-    "gradlew": "-m --dry-run -v",
-    "mvn": "-v",
-    "mvnw": "-v",
-    "ant": "-p -projecthelp -version",
-    "tox": "-l",
-    "nox": "-l --list",
-    "invoke": "-l --list --dry",
-}
-_PACKAGERS = {"npm", "pnpm", "yarn", "bun"}
-_PACKAGERS_RUN = word_set("run start test run-script t")
-_JAVA_TELLS = (*TELLS_ITSELF, ("-version",))
 _RUN_BY_OPTION = {
     **dict.fromkeys(("vim", "vi", "nvim", "ex", "emacs"), re.compile(r"-[a-zA-Z]*c|\+|--eval|--cmd")),
     "less": re.compile(r"\+.*!"),
@@ -62,15 +43,10 @@ def names_commands(command: Command) -> bool:
 def hidden_by(command: Command) -> Hidden | None:
     """What the program runs that is not in the text."""
     program, texts = command.program or "", command.texts
-    if program in _RECIPES:
-        looks = texts in TELLS_ITSELF or {*_RECIPES[program].split()} & set(texts)
-        return None if looks else "recipe"
-    if program in _PACKAGERS and texts and texts[0] in _PACKAGERS_RUN:
-        return "recipe"
-    if (program in ("cargo", "go", "dotnet") and texts[:1] == ("run",)) or program == "java":
-        tells = texts in _JAVA_TELLS or texts[1:] == ("--help",)
-        return None if tells else "script"
-    if runs_file(command):
+    recipe = runs_recipe(command)
+    if recipe or program in RECIPES:
+        return "recipe" if recipe else None
+    if runs_sources(command) or runs_file(command):
         return "script"
     if _runs_code(program, command):
         return "code"
