@@ -12,8 +12,10 @@ _SHORTEST = 5
 _NONE = Word("", ("",))
 
 
-def given_to(words: tuple[Word, ...], letters: str = "", names: Collection[str] = ()) -> Iterator[Word]:
-    """Yield the values of options of these letters and names; nothing is known of what the others take."""
+def given_to(
+    words: tuple[Word, ...], letters: str = "", names: Collection[str] = (), valued: str = ""
+) -> Iterator[Word]:
+    """Yield the values of options of these letters and names; behind a letter of `valued` stands its own value."""
     for word, following in pairwise((*words, _NONE)):
         text = word.start
         if text == "--":
@@ -21,7 +23,7 @@ def given_to(words: tuple[Word, ...], letters: str = "", names: Collection[str] 
         name, equals, _ = text.partition("=")
         if _is_one(name, names):
             yield word.after(len(name) + 1) if equals else following
-        elif end := _letter_end(text, letters):
+        elif end := _letter_end(text, letters, valued):
             yield following if word.text is not None and end == len(text) else word.after(end)
 
 
@@ -31,12 +33,12 @@ def _is_one(name: str, names: Collection[str]) -> bool:
     )
 
 
-def _letter_end(text: str, letters: str) -> int:
+def _letter_end(text: str, letters: str, valued: str) -> int:
     """Where a letter of these ends in `-o`, `-ox` or `-so`; 0 where there is none."""
     if text.startswith("-") and not text.startswith("--"):
         for at, letter in enumerate(text[1:], start=1):
             if letter in letters:
                 return at + 1
-            if not letter.isalnum():
+            if letter in valued or not letter.isalnum():
                 break
     return 0

@@ -6,12 +6,19 @@ import re
 
 from pi_intent.gates.shell import own_commands
 from pi_intent.gates.shell.databases import runs_file
+from pi_intent.gates.shell.own_commands import SED_FILE
+from pi_intent.gates.shell.running.awk import AWKS, runs_programs
 from pi_intent.gates.shell.running.recipes import RECIPES, runs_recipe, runs_sources
+from pi_intent.gates.shell.running.run_by_option import runs_by_option
 from pi_intent.gates.shell.script import Command, Hidden
 from pi_intent.word_sets import word_set
 
 _RUN_BY_OPTION = {
-    **dict.fromkeys(("vim", "vi", "nvim", "ex", "emacs"), re.compile(r"-[a-zA-Z]*c|\+|--eval|--cmd")),
+    "emacs": re.compile(r"-[a-zA-Z]*c|\+|--eval|--cmd"),
+    **dict.fromkeys(
+        ("vim", "vi", "nvim", "ex", "view", "rvim", "rview", "gvim", "vimdiff"),
+        re.compile(r"-[a-zA-Z]*[cS]|\+|--cmd"),
+    ),
     "less": re.compile(r"\+.*!"),
     "man": re.compile(r"-[a-zA-Z]*P|--pager"),
     "rg": re.compile(r"--pre(?:=|$)|--hostname-bin"),
@@ -24,6 +31,7 @@ _RUN_BY_OPTION = {
     "expect": re.compile(r"(?!-v$|--version$)"),
     "perf": re.compile(r"(?:stat|record|trace|top|mem|lock|sched|c2c|ftrace|kvm)$"),
 }
+_SCRIPT_BY_OPTION = {"sed": SED_FILE, **dict.fromkeys(AWKS, re.compile(r"-[fE]|--file|--exec(?:=|$)"))}
 _EVALUATES = word_set("let printf read unset test [ declare typeset local export readonly mapfile readarray getopts")
 """Commands of a shell that evaluate the index of a variable that they are given."""
 _NAMED_COMMANDS = re.compile(r"BASH_(?:ALIASES|CMDS)\b")
@@ -31,7 +39,6 @@ _NAMED_COMMANDS = re.compile(r"BASH_(?:ALIASES|CMDS)\b")
 _PUT_IN = re.compile(r"\$\(|`")
 _INDEX = re.compile(r"\w\[[^\]]*(?:\$\(|`)")
 SCRIPT_FILE = re.compile(r".*\.(?:sh|bash|zsh|py|pl|rb|js|mjs|ts|php|lua|ps1)")
-_AWK_RUNS = re.compile(r"system\s*\(|\|\s*\"|\|\s*getline")
 
 
 def names_commands(command: Command) -> bool:
@@ -46,17 +53,21 @@ def hidden_by(command: Command) -> Hidden | None:
     recipe = runs_recipe(command)
     if recipe or program in RECIPES:
         return "recipe" if recipe else None
-    if runs_sources(command) or runs_file(command):
+    if runs_sources(command) or runs_file(command) or _is_given_script(program, texts):
         return "script"
     if _runs_code(program, command):
         return "code"
     return "script" if _is_script(command) else None
 
 
+def _is_given_script(program: str, texts: tuple[str, ...]) -> bool:
+    return program in _SCRIPT_BY_OPTION and any(map(_SCRIPT_BY_OPTION[program].match, texts))
+
+
 def _runs_code(program: str, command: Command) -> bool:
     """Whether an argument is code, or has the program run some."""
     texts = command.texts
-    if program in ("awk", "gawk", "mawk") and any(map(_AWK_RUNS.search, texts)):
+    if (program in AWKS and runs_programs(command.arguments)) or runs_by_option(command):
         return True
     if program in _RUN_BY_OPTION and any(map(_RUN_BY_OPTION[program].match, texts)):
         return True

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import chain
 
 from pi_intent.gates.shell.running.inner import NOTHING, Inside, behind_options, fetched, run_text
+from pi_intent.gates.shell.running.run_by_option import runs_by_option
 from pi_intent.gates.shell.script import Command, Word
 from pi_intent.word_sets import word_set
 
@@ -33,7 +34,7 @@ def of_shell(command: Command) -> Inside | None:
     if program == "su":
         return _su(words)
     if program in ("ssh", "mosh"):
-        return _ssh(words)
+        return replace(_ssh(words), hidden="code" if runs_by_option(command) else None)
     if program in _JOINED:
         rest = behind_options(words, long=_TEXT_VALUED)
         return run_text(rest) if rest else NOTHING
