@@ -10,41 +10,45 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 _MOST_READINGS = 4
-_MISREAD = re.compile(rb"\n\\|\\[\n \t]+#")
-"""Where it may be that: most texts have none, and their tree is not searched."""
-_LINE_ENDS = re.compile(rb"\\.|(?P<end>\n)", re.S)
+_MISREAD = re.compile(rb"(?P<line>\n)(?=\\)|\\[\n \t]+(?=#)")
+"""Where the grammar may read otherwise: behind a line's end, and before a `#`."""
+_QUOTED = ("string", "heredoc_body")
 _BEFORE_A_WORD = b" \t\r\n;&|()<>`"
 
 
 def tree_of(parser: Parser, text: bytes) -> Node | None:
-    """Return the root of the tree of a text, or None where it is not read as a shell would in a few readings."""
+    """Return the root of the tree of a text, or None where a few readings do not have it read as by a shell."""
     root = parser.parse(text).root_node
-    for _ in range(_MOST_READINGS if _MISREAD.search(text) else 0):
-        missing = sorted(_missing(root, text))
+    for _ in range(_MOST_READINGS):
+        missing = list(_missing(root, text))
         if not missing:
             return root
-        ends = [at for at, _ in missing[1:]]
-        first, _ = missing[0]
-        text = text[:first] + b"".join(
-            sign + text[at:end] for (at, sign), end in zip(missing, [*ends, len(text)], strict=True)
-        )
+        pieces, begin = [], 0
+        for at, sign in missing:
+            pieces += [text[begin:at], sign]
+            begin = at
+        text = b"".join([*pieces, text[begin:]])
         root = parser.parse(text).root_node
-    return None if _MISREAD.search(text) and any(_missing(root, text)) else root
+    return None if any(_missing(root, text)) else root
 
 
 def _missing(root: Node, text: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the places where one sign more has the grammar read what a shell reads.
 
-    A line that begins with a backslash it takes for a word of the line before, and a `#` behind an escaped blank for
+    A line that begins with a backslash it takes for more of the line before, and a `#` behind an escaped blank for
     the beginning of a comment.
     """
-    for node in _below(root):
-        if node.type == "word" and b"\n" in (node.text or b""):
-            for found in _LINE_ENDS.finditer(node.text or b""):
-                if found["end"]:
-                    yield node.start_byte + found.end(), b" "
-        elif node.type == "comment" and _is_within_a_word(text, node.start_byte):
-            yield node.start_byte, b"\\"
+    for found in _MISREAD.finditer(text):
+        at = found.end()
+        if found["line"]:
+            node = root.descendant_for_byte_range(at - 1, at)
+            more = node is not None and (node.type == "word" or (node.child_count and node.type not in _QUOTED))
+            if more and not is_escaped(text, at - 1):
+                yield at, b" "
+        else:
+            node = root.descendant_for_byte_range(at, at + 1)
+            if node is not None and node.type == "comment" and node.start_byte == at and _is_within_a_word(text, at):
+                yield at, b"\\"
 
 
 def _is_within_a_word(text: bytes, at: int) -> bool:
@@ -54,19 +58,6 @@ def _is_within_a_word(text: bytes, at: int) -> bool:
 
 
 def is_escaped(text: bytes, at: int) -> bool:
+    """Whether a sign has a backslash before it that has none itself."""
     before = text[:at]
     return (at - len(before.rstrip(b"\\"))) % 2 == 1
-
-
-def _below(root: Node) -> Iterator[Node]:
-    cursor = root.walk()
-    while True:
-        if cursor.node is not None:
-            yield cursor.node
-        if cursor.goto_first_child() or cursor.goto_next_sibling():
-            continue
-        while cursor.goto_parent():
-            if cursor.goto_next_sibling():
-                break
-        else:
-            return

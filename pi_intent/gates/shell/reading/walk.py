@@ -36,6 +36,8 @@ _PLACES: dict[str, Place] = {
 }
 _SHELLS_OF_THEIR_OWN = ("subshell", "command_substitution", "process_substitution")
 _SUBSTITUTIONS = ("command_substitution", "process_substitution")
+_JOINED = re.compile(rb"(?:\\\r?\n)+")
+"""What stands between two pieces of one word that goes on in the next line."""
 _DESCRIPTOR = re.compile(r"\{\w+\}")
 """What stands directly before a redirection, and is given the number of its file."""
 
@@ -263,7 +265,7 @@ class Walk:
                     self.substitutions(child, around, level)
                 more_words = self.words(child)
                 gap = raw[ended - node.start_byte : child.start_byte - node.start_byte] if ended >= 0 else b" "
-                if words and more_words and gap in (b"\\\n", b"\\\r\n"):
+                if words and more_words and _JOINED.fullmatch(gap):
                     last = words.pop()
                     more_words[0] = Word(last.source + more_words[0].source, (*last.parts, *more_words[0].parts))
                 words += more_words
