@@ -5,16 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+_BRACKET = r"\[\^?\]?(?:\[[:.=]\w{1,9}[:.=]\]|[^\]\n]){0,200}\]"
+
+
+def _upto(mark: str, *more: str) -> str:
+    """A pattern or a text up to its mark, or to the end where there is none."""
+    return rf"(?:{'|'.join((r'\\.', *more, rf'(?!{mark}).'))})*(?:{mark}|\Z)"
+
+
 _STEP = re.compile(
-    r"""(?xs)
-      [\s;{}\d$,~+!IM]+                                     # addresses and what is between commands
-    | \\(?P<mark>.)(?:\\.|(?!(?P=mark)).)*(?:(?P=mark)|\Z)  # an address of any delimiter
-    | /(?:\\.|[^/\\])*(?:/|\Z)
-    | (?P<by>[sy])(?P<sign>.)(?:\\.|(?!(?P=sign)).)*(?:(?P=sign)|\Z)(?:\\.|(?!(?P=sign)).)*(?:(?P=sign)|\Z)
-      (?P<flags>[gpiIemM\d]*) (?P<file>w[^\n]*)?
+    rf"""(?xs)
+      [\s;{{}}\d$,~+!IM]+                              # addresses, and what is between commands
+    | /{_upto("/", _BRACKET)}
+    | \\(?P<mark>.){_upto("(?P=mark)", _BRACKET)}
+    | (?P<by>[sy])(?P<sign>.){_upto("(?P=sign)", _BRACKET)}{_upto("(?P=sign)")}
+      (?P<flags>[gpiIemM\d]*)(?P<file>w[^\n]*)?
     | (?P<named>[erRwW][^\n]*)
-    | [aic\#](?:\\.|[^\\\n])*                               # a text, a comment
-    | [btT:][^;\n}]*
+    | [aic\#](?:\\.|[^\\\n])*                          # a text, a comment
+    | [btT:][^;\n}}]*
     | .
     """
 )

@@ -49,7 +49,7 @@ def of_finder(command: Command) -> Inside | None:
 
 def _named(words: tuple[Word, ...]) -> tuple[str, ...]:
     """The paths of the names that find is told to look for, at each place where it looks."""
-    told = zip(words, words[1:], words[2:], strict=False)
+    told = zip((_EXEC, *words), words, words[1:], strict=False)
     names = [name.text for no, option, name in told if option.text in _BY_NAME and no.text not in ("!", "-not")]
     plain = [re.sub(r"[*?]+", "x", name) for name in names if name is not None and "[" not in name]
     roots = takewhile(lambda word: not word.start.startswith(("-", "(", "!")), words)

@@ -13,6 +13,7 @@ from pi_intent.gates.shell.script import Command, Word
 from pi_intent.word_sets import word_set
 
 SHELLS = word_set("sh bash zsh dash ksh ash fish mksh yash csh tcsh rbash rksh busybox-sh")
+_SSH_VALUED = "bcDeFIiJLlmOopQRSWw"
 _JOINED = word_set("sem cross-env-shell")
 """Programs that hand all their words to a shell as one text; `concurrently` takes each for a text of its own."""
 _TEXT_VALUED = word_set(
@@ -34,7 +35,7 @@ def of_shell(command: Command) -> Inside | None:
     if program == "su":
         return _su(words)
     if program in ("ssh", "mosh"):
-        return replace(_ssh(words), hidden="code" if runs_by_option(command) else None)
+        return _ssh(command)
     if program in _JOINED:
         rest = behind_options(words, long=_TEXT_VALUED)
         return run_text(rest) if rest else NOTHING
@@ -85,6 +86,8 @@ def _su(words: tuple[Word, ...]) -> Inside:
     return NOTHING
 
 
-def _ssh(words: tuple[Word, ...]) -> Inside:
-    rest = behind_options(words, "bcDeFIiJLlmOopQRSWw")[1:]
-    return run_text(rest, "remote") if rest else NOTHING
+def _ssh(command: Command) -> Inside:
+    words = command.arguments
+    rest = behind_options(behind_options(words, _SSH_VALUED)[1:], _SSH_VALUED)
+    runs = runs_by_option(replace(command, arguments=words[: len(words) - len(rest)]))
+    return replace(run_text(rest, "remote") if rest else NOTHING, hidden="code" if runs else None)

@@ -81,7 +81,7 @@ _FLAGS = {
     "exec": "cl",
 }
 _NAME, _ANY_NAME = re.compile(r"(\w+)="), re.compile(r"([^=]+)=")
-_CD = Word("cd", ("cd",))
+_CD, _ENV = Word("cd", ("cd",)), Word("env", ("env",))
 _SUDO_ALONE = ("-i", "-s", "-v", "-k", "-l", "-K")
 """Options of sudo that stand for a command."""
 
@@ -102,7 +102,7 @@ def of_wrapper(command: Command) -> Inside | None:
     rest = behind_options(words, letters, long)
     options = words[: len(words) - len(rest)]
     if program == "env" and (text := _split_string(words, len(options))) is not None:
-        return run_text(text)
+        return run_text((_ENV, *text))
     unsure = _unsure(program, options, letters, long)
     if rest and (program, rest[0].text) in _READ_OVER:
         rest = behind_options(rest[1:], letters, long)
