@@ -12,7 +12,7 @@ from pi_intent.gates.shell.reading.tree import is_escaped
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
-_OPENED = re.compile(rb"\\.|(?P<opened>\$\()", re.S)
+_OPENED = re.compile(rb"\\.|\$\$|(?P<opened>\$\()", re.S)
 _MOST_UNSEEN = 64
 
 

@@ -257,12 +257,19 @@ class Walk:
             elif child.type == "subshell":
                 groups.append(child)
             else:
-                if child.start_byte == assigned:  # `a=()x`
-                    self.found.give_up("syntax", source_of(node))
                 if child.type in _SUBSTITUTIONS:
                     self.visit(child, around, level + 1)
                 elif child.child_count:
                     self.substitutions(child, around, level)
+                if child.start_byte == assigned:  # the grammar ends `a=$b/$1` and `a=()x` before the last sign
+                    glued = Unknown("variable", source_of(child))
+                    if declares:
+                        words[-1] = _with(words[-1], glued)
+                        self.variables.keep(words[-1].start.partition("=")[0], [glued])
+                    else:
+                        assignments[-1] = replace(assignments[-1], value=_with(assignments[-1].value, glued))
+                    assigned = ended = child.end_byte
+                    continue
                 more_words = self.words(child)
                 gap = raw[ended - node.start_byte : child.start_byte - node.start_byte] if ended >= 0 else b" "
                 if words and more_words and _JOINED.fullmatch(gap):
@@ -283,3 +290,7 @@ class Walk:
             self.visit(group, around, level + 1)
         for redirect in redirects:
             visit_behind(self, redirect, around, level, first)
+
+
+def _with(word: Word, more: Unknown) -> Word:
+    return Word(word.source + more.source, (*word.parts, more))

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pi_intent.gates.shell import own_commands
 from pi_intent.gates.shell.git_options import subcommand_at
 from pi_intent.gates.shell.running.given import given_to
-from pi_intent.gates.shell.running.inner import Inside, behind_options, run, run_text
+from pi_intent.gates.shell.running.inner import Inside, behind_options, run, run_text, run_texts, together
 from pi_intent.gates.shell.script import Command, Word
 
 _RUN_BY = {
@@ -32,11 +32,7 @@ def of_git(command: Command) -> Inside | None:
     found = [*_settings(words), _of_subcommand(command, subcommand, words[at + 1 :], behind)]
     if any(text.startswith(("--config-env", "--exec-path=")) for text in texts[:at]):
         found.append(Inside(hidden="code"))
-    return Inside(
-        commands=tuple(inner for one in found for inner in one.commands),
-        texts=tuple(text for one in found for text in one.texts),
-        hidden=next((one.hidden for one in found if one.hidden), None),
-    )
+    return together(found)
 
 
 def _settings(words: tuple[Word, ...]) -> Iterator[Inside]:
@@ -59,7 +55,6 @@ def _of_subcommand(command: Command, name: str, words: tuple[Word, ...], behind:
     if (name, verb) == ("bisect", "run"):
         return run(command, behind[1:], "git")
     if name in _RUN_BY:
-        texts = [text for value in given_to(words, *_RUN_BY[name]) for text in run_text((value,)).texts]
-        return Inside(texts=tuple(texts))
+        return run_texts(given_to(words, *_RUN_BY[name]))
     texts_of = tuple(word.start for word in words)
     return Inside(hidden="code" if own_commands.runs_code("git", (name, *texts_of)) else None)

@@ -55,6 +55,20 @@ def run_text(words: tuple[Word, ...], place: Place = "nested") -> Inside:
     return Inside(texts=((" ".join(pieces), place),))
 
 
+def run_texts(words: Iterable[Word]) -> Inside:
+    """Words of which another shell reads each as a text of its own."""
+    return together([run_text((word,)) for word in words])
+
+
+def together(found: Collection[Inside]) -> Inside:
+    """All that one command runs in turn."""
+    return Inside(
+        commands=tuple(inner for one in found for inner in one.commands),
+        texts=tuple(text for one in found for text in one.texts),
+        hidden=next((one.hidden for one in found if one.hidden), None),
+    )
+
+
 def fetched(words: Iterable[Word]) -> Hidden | None:
     """Whether the words are what a program prints that fetches."""
     for word in words:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import chain
 
 from pi_intent.gates.shell.running.given import given_to
 from pi_intent.gates.shell.running.hidden import SCRIPT_FILE
-from pi_intent.gates.shell.running.inner import TELLS_ITSELF, Inside, behind_options, run, run_text
+from pi_intent.gates.shell.running.inner import TELLS_ITSELF, Inside, behind_options, run, run_text, run_texts
 from pi_intent.gates.shell.script import Command, Word
 from pi_intent.word_sets import word_set
 
@@ -79,9 +78,8 @@ def of_runner(command: Command) -> Inside | None:
     if program in ("npx", "uvx", "bunx"):
         return _run_by(command, program, words)
     if program == "nodemon":
-        texts = tuple(run_text((value,)).texts for value in given_to(words, "x", ("--exec",)))
-        tells = command.texts in TELLS_ITSELF
-        return Inside(texts=tuple(chain.from_iterable(texts)), hidden=None if texts or tells else "script")
+        given = list(given_to(words, "x", ("--exec",)))
+        return run_texts(given) if given or command.texts in TELLS_ITSELF else Inside(hidden="script")
     if program == "cmake" and command.texts[:1] == ("-E",):
         tool = tuple(Word(word.source, (_CMAKE_TOOLS.get(word.start, word.start),)) for word in words[1:2])
         return run(command, (*tool, *words[2:]), program)

@@ -5,9 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 
-from pi_intent.gates.shell.running.inner import NOTHING, Inside, behind_options, fetched, run_text
+from pi_intent.gates.shell.running.inner import (
+    NOTHING,
+    Inside,
+    behind_options,
+    fetched,
+    run_text,
+    run_texts,
+    together,
+)
 from pi_intent.gates.shell.running.run_by_option import runs_by_option
 from pi_intent.gates.shell.script import Command, Word
 from pi_intent.word_sets import word_set
@@ -40,8 +47,7 @@ def of_shell(command: Command) -> Inside | None:
         rest = behind_options(words, long=_TEXT_VALUED)
         return run_text(rest) if rest else NOTHING
     if program == "concurrently":
-        each = [run_text((word,)) for word in behind_options(words, long=_TEXT_VALUED)]
-        return Inside(texts=tuple(chain.from_iterable(one.texts for one in each)))
+        return run_texts(behind_options(words, long=_TEXT_VALUED))
     if program == "trap" and len(words) > 1:
         words = words[words[0].text == "--" :]
         return run_text(words[:1]) if words[0].text not in ("-", "", "-p", "-l") else NOTHING
@@ -90,4 +96,4 @@ def _ssh(command: Command) -> Inside:
     words = command.arguments
     rest = behind_options(behind_options(words, _SSH_VALUED)[1:], _SSH_VALUED)
     runs = runs_by_option(replace(command, arguments=words[: len(words) - len(rest)]))
-    return replace(run_text(rest, "remote") if rest else NOTHING, hidden="code" if runs else None)
+    return together([Inside(hidden="code" if runs else None), run_text(rest, "remote") if rest else NOTHING])
