@@ -24,8 +24,8 @@ _HARMLESS = re.compile(r"(?:\S*/)?(?:cat|less|more|true|false|:|null|nano|vi|vim
 SED_ADDRESS = r"(?:^|[;{\n])(?:[\d$,~+! \t]|/[^/\n]*/)*"
 """What may stand before a command of sed's."""
 _SED_RUNS = re.compile(r"^(?:e|s/x/x/[^w\n]*e)", re.M)
-_SED_OPTION = re.compile(r"-[nErsuzb]*e|--expression(?:=|$)")
-SED_FILE = re.compile(r"-[nErsuzb]*f|--file")
+_SED_OPTION = re.compile(r"-[nErsuzb]*e|--e[a-z]*(?:=|$)")
+SED_FILE = re.compile(r"-[nErsuzb]*f|--fi")
 _CLIENT_RUNS = {
     "sqlite3": re.compile(r"(?:^|\n)[ \t]*\.(?:shell|system)\b"),
     "psql": re.compile(r"\\!|(?i:\bto\s+program\b|\bfrom\s+program\b)"),

@@ -38,13 +38,17 @@ def of_git(command: Command) -> Inside | None:
 def _settings(words: tuple[Word, ...]) -> Iterator[Inside]:
     """What each setting on the command line has git run: an alias runs as git itself, or with `!` in a shell."""
     for option, setting in pairwise(words):
-        name, _, value = setting.start.partition("=")
+        name, equals, value = setting.start.partition("=")
         if option.start not in ("-c", "--config"):
             continue
         if name.lower().startswith("alias."):
             yield Inside(texts=((value[1:] if value.startswith("!") else f"git {value}", "nested"),))
-        elif own_commands.GIT_SETTING.search(name) and value and not own_commands.is_harmless(value):
+        elif equals and own_commands.GIT_SETTING.search(name) and _runs(setting.after(len(name) + 1)):
             yield Inside(hidden="code")
+
+
+def _runs(value: Word) -> bool:
+    return value.text is None or bool(value.text and not own_commands.is_harmless(value.text))
 
 
 def _of_subcommand(command: Command, name: str, words: tuple[Word, ...], behind: tuple[Word, ...]) -> Inside:

@@ -31,7 +31,7 @@ _RUN_BY_OPTION = {
     "expect": re.compile(r"(?!-v$|--version$)"),
     "perf": re.compile(r"(?:stat|record|trace|top|mem|lock|sched|c2c|ftrace|kvm)$"),
 }
-_SCRIPT_BY_OPTION = {"sed": SED_FILE, **dict.fromkeys(AWKS, re.compile(r"-[fE]|--file|--exec(?:=|$)"))}
+_SCRIPT_BY_OPTION = {"sed": SED_FILE, **dict.fromkeys(AWKS, re.compile(r"-[fE]|--fil|--exec(?:=|$)"))}
 _EVALUATES = word_set("let printf read unset test [ declare typeset local export readonly mapfile readarray getopts")
 """Commands of a shell that evaluate the index of a variable that they are given."""
 _NAMED_COMMANDS = re.compile(r"BASH_(?:ALIASES|CMDS)\b")

@@ -36,10 +36,11 @@ _PACKAGERS_RUN = word_set("run start stop restart test run-script rum urn t tst 
 _SUBCOMMANDS = {
     # Any other word is the name of a script of the package, or of a program that it has installed.
     "yarn": word_set(
-        "add audit autoclean bin cache check config constraints create dedupe dlx exec explain explore generate- "
-        "lock-entry global help import info init install licenses link list login logout node npm outdated owner "
-        "pack patch patch-commit plugin policies prune publish rebuild remove search self-update set stage tag "
-        "team unlink unplug up upgrade upgrade-interactive version versions why workspace workspaces focus"
+        "add audit autoclean bin cache check config constraints create dedupe dlx exec explain explore "
+        "generate-lock-entry global help import info init install licenses link list login logout node npm "
+        "outdated owner pack patch patch-commit plugin policies prune publish rebuild remove search self-update "
+        "set stage tag team unlink unplug up upgrade upgrade-interactive version versions why workspace "
+        "workspaces focus"
     ),
     "pnpm": word_set(
         "add i install update up upgrade remove rm uninstall un link ln unlink dislink import rebuild rb prune "

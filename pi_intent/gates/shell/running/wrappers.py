@@ -123,7 +123,7 @@ def of_wrapper(command: Command) -> Inside | None:
     if program in ("watch", "entr") and len(rest) == 1:
         return run_text(rest)
     inner = replace(command.running(rest, program), assignments=command.assignments)
-    folders = given_to(options, *_FOLDER[program]) if program in _FOLDER else ()
+    folders = given_to(options, *_FOLDER[program], letters) if program in _FOLDER else ()
     goes = tuple(command.running((_CD, folder), program) for folder in folders)
     return Inside(commands=(*goes, inner), hidden="code" if unsure else None, apart=bool(goes))
 
