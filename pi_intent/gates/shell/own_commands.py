@@ -1,13 +1,14 @@
-"""Programs of another purpose that have a command of their own for running code: `sed '1e …'`, `tar -I …`."""
+"""Programs of another purpose that have a command of their own for running code: `sed '1e …'`, psql's `\\!`."""
 
 from __future__ import annotations
 
 import re
 from itertools import pairwise
 
+from pi_intent.gates.shell.sed import sed_commands
 from pi_intent.word_sets import word_set
 
-PROGRAMS = word_set("sed tar sqlite3 psql mysql mariadb")
+PROGRAMS = word_set("sed sqlite3 psql mysql mariadb")
 GIT_SETTING = re.compile(
     r"(?i)sshcommand|pager|editor|fsmonitor|helper|hookspath|external|textconv|\.cmd$|\.program$|packobjectshook|^filter\.|^include"
 )
@@ -20,13 +21,11 @@ VARIABLES = word_set(
 """Variables whose values the programs that know them run, or take settings from."""
 
 _HARMLESS = re.compile(r"(?:\S*/)?(?:cat|less|more|true|false|:|null|nano|vi|vim|code)?(?: -[\w-]+)*")
-_PACKS = re.compile(
-    r"(?:\S*/)?(?:gzip|pigz|bzip2|pbzip2|lbzip2|xz|pixz|zstd|pzstd|lz4|lzip|lzop|brotli)(?: -[\w=-]+| \d+)*"
-)
-_TAR_RUNS = ("--checkpoint-action=exec", "--to-command", "--info-script", "--new-volume-script", "--rsh-command")
 SED_ADDRESS = r"(?:^|[;{\n])(?:[\d$,~+! \t]|/[^/\n]*/)*"
 """What may stand before a command of sed's."""
-_SED_RUNS = re.compile(SED_ADDRESS + r"(?:e(?:\s|;|$)|s([/|,#@!])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiImM0-9]*e)")
+_SED_RUNS = re.compile(r"^(?:e|s/x/x/[^w\n]*e)", re.M)
+_SED_OPTION = re.compile(r"-[nErsuzb]*e|--e[a-z]*(?:=|$)")
+SED_FILE = re.compile(r"-[nErsuzb]*f|--fi")
 _CLIENT_RUNS = {
     "sqlite3": re.compile(r"(?:^|\n)[ \t]*\.(?:shell|system)\b"),
     "psql": re.compile(r"\\!|(?i:\bto\s+program\b|\bfrom\s+program\b)"),
@@ -44,10 +43,6 @@ def runs_code(program: str, texts: tuple[str, ...]) -> bool:
     match program:
         case "sed":
             return any(_SED_RUNS.search(script) for script in sed_scripts(texts))
-        case "tar":
-            return any(text.startswith(_TAR_RUNS) for text in texts) or any(
-                not _PACKS.fullmatch(packer) for packer in _packers(texts)
-            )
         case "git":
             return _git_runs([text for text in texts if text != "--"])
         case _:
@@ -56,19 +51,18 @@ def runs_code(program: str, texts: tuple[str, ...]) -> bool:
 
 
 def sed_scripts(texts: tuple[str, ...]) -> list[str]:
-    given = [after for text, after in pairwise(texts) if re.fullmatch(r"-[nErsuz]*e|--expression", text)]
-    given += [text.partition("=")[2] for text in texts if text.startswith("--expression=")]
-    return given or [text for text in texts if not text.startswith("-") and text][:1]
+    """What the scripts among sed's arguments run and write, as a script of its own with `/` for each delimiter."""
+    return ["\n".join(sed_commands(script)) for script in _sed_written(texts)]
 
 
-def _packers(texts: tuple[str, ...]) -> list[str]:
-    found = [text.partition("=")[2] for text in texts if text.startswith("--use-compress-program=")]
-    found += [text.partition("I")[2] for text in texts if re.match(r"-[a-zA-HJ-Z]*I.", text)]
-    return found + [
-        after
-        for text, after in pairwise(texts)
-        if text == "--use-compress-program" or re.fullmatch(r"-[a-zA-Z]*I", text)
-    ]
+def _sed_written(texts: tuple[str, ...]) -> list[str]:
+    """The scripts as they are written."""
+    given: list[str] = []
+    for text, after in pairwise((*texts, "")):
+        if found := _SED_OPTION.match(text):
+            given.append(text[found.end() :] or after)
+    scripted = given or any(map(SED_FILE.match, texts))
+    return given if scripted else [text for text in texts if not text.startswith("-") and text][:1]
 
 
 def _git_runs(texts: list[str]) -> bool:

@@ -7,6 +7,17 @@ from functools import cached_property
 from itertools import dropwhile
 from typing import Literal
 
+from pi_intent.word_sets import word_set
+
+_GNU = word_set(
+    "base64 basename cat chgrp chmod chown chroot cp csplit cut date dd df dirname du echo env expand expr factor "
+    "false find head hostid id install join kill link ln locate ls make mkdir mkfifo mknod mktemp mv nice nl "
+    "nohup od paste printenv printf pwd readlink realpath rm rmdir sed seq shred shuf sleep sort split stat "
+    "stdbuf stty sum sync tac tail tar tee test timeout touch tr true truncate tsort uname uniq unlink updatedb "
+    "uptime wc who whoami xargs yes"
+)
+"""Programs of GNU's that are called with a `g` before their name where the system has others of that name."""
+
 Gap = Literal["home", "variable", "substitution", "glob", "input"]
 """What is only known when it runs; `home` is the home folder, `input` what stands on the input of xargs or find."""
 
@@ -109,9 +120,10 @@ class Command:
 
     @cached_property
     def program(self) -> str | None:
-        """The name without its folder, or None where it is not known."""
+        """The name without its folder and the `g` of GNU's own, or None where it is not known."""
         text = self.name.text if self.name else None
-        return None if text is None else text.rsplit("/", 1)[-1]
+        name = None if text is None else text.rsplit("/", 1)[-1]
+        return name[1:] if name and name[0] == "g" and name[1:] in _GNU else name
 
     @cached_property
     def texts(self) -> tuple[str, ...]:

@@ -17,10 +17,14 @@ _STAGED = re.compile(rf"HEAD|@|{_FILE.pattern}|.*\.[a-z]\w*")
 """What `git reset` takes out of the index alone."""
 _SHOWS = word_set("-p -u --patch -c --cc")
 """Options with which `git log` shows what was written."""
+_MOST_ALIASES = 20
+"""How many aliases are followed, each of which may stand for the next."""
 _MOVES_ON = word_set("--abort --continue --skip --quit --edit-todo --show-current-patch")
 
 
-def git_dangers(texts: tuple[str, ...], aliases: dict[str, str] | None = None) -> Iterator[str]:
+def git_dangers(
+    texts: tuple[str, ...], aliases: dict[str, str] | None = None, left: int = _MOST_ALIASES
+) -> Iterator[str]:
     """Yield the kinds of danger of git's arguments. Options before the subcommand are read over, aliases followed."""
     at = subcommand_at(texts)
     aliases = dict(aliases or {})
@@ -33,7 +37,7 @@ def git_dangers(texts: tuple[str, ...], aliases: dict[str, str] | None = None) -
     name, rest = texts[at], texts[at + 1 :]
     if name in aliases and not aliases[name].startswith("!"):
         aliased = aliases.pop(name).split()
-        yield from git_dangers((*aliased, *rest), aliases)
+        yield from git_dangers((*aliased, *rest), aliases, left - 1) if left else ("opaque",)
         return
     if rest[:1] == ("--help",) or rest == ("-h",):
         return

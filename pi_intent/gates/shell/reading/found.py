@@ -24,6 +24,7 @@ class Found:
     inputs: dict[int, str] = field(default_factory=dict)
     """By the number of a command, the text on its input."""
     scopes: int = 0
+    length: int = 0
     signs: int = 0
 
     @property

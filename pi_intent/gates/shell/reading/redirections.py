@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from pi_intent.gates.shell.reading.bodies import put_in
 from pi_intent.gates.shell.reading.nodes import source_of
 from pi_intent.gates.shell.script import Command, Redirect, Word
 
@@ -67,25 +68,28 @@ def _here_document(walk: Walk, node: Node, around: Command, level: int) -> Redir
     redirects: list[Redirect] = []
     arguments: list[Word] = []
     given: Given | None = None
-    quoted = in_body = False
+    quoted = False
     for child in node.children:
         if child.type == "heredoc_start":
             quoted = bool(set(source_of(child)) & set("'\"\\"))
         elif child.type == "heredoc_body":
             text = source_of(child)
             if not quoted:
-                walk.visit(child, around, level + 1)
-                walk.backticks(text, walk.found.inner(around, "heredoc", own=False))
+                within = walk.found.inner(around, "heredoc", own=False)
+                walk.backticks(text, within)
+                for part in put_in(walk.found.parser, child):
+                    if part is None:
+                        walk.found.give_up("syntax", text)
+                    else:
+                        walk.visit(part, within, level + 1)
             given = Given(text, quoted or not re.search(r"[$`]", text))
         elif child.type in REDIRECTS:
             further = redirection(walk, child, around, level)
             redirects += further.redirects
             arguments += further.arguments
         elif child.type in _WORDS:
-            in_body = in_body or (child.text or b"").startswith(b"\n")  # so where the body begins with `\\`
-            if not (quoted and in_body):
-                walk.substitutions(child, around, level + 1, own=True)
-            arguments += [] if in_body else walk.words(child)
+            walk.substitutions(child, around, level + 1, own=True)
+            arguments += walk.words(child)
     return Redirection(redirects, arguments, given)
 
 

@@ -9,6 +9,7 @@ from pi_intent.gates.shell.inputs import reads_code
 from pi_intent.gates.shell.reading.found import Found
 from pi_intent.gates.shell.reading.nodes import first_error
 from pi_intent.gates.shell.reading.redirections import Given
+from pi_intent.gates.shell.reading.tree import tree_of
 from pi_intent.gates.shell.reading.variables import Variables
 from pi_intent.gates.shell.reading.walk import Walk
 from pi_intent.gates.shell.running.inside import inside
@@ -16,6 +17,8 @@ from pi_intent.gates.shell.running.shells import SHELLS
 from pi_intent.gates.shell.script import Command, Hidden, Place
 
 _LONGEST = 64 * 1024
+_MOST_READ = 2 * _LONGEST
+"""Characters of a text and all those that it runs."""
 _MOST_SIGNS = 3000
 """How many signs that mean something to a shell. The parser's time grows with the square of wrong ones."""
 _SIGNS = "|<>`$()&;!{}[]*=@?:~+"
@@ -62,8 +65,9 @@ class Text:
         for text, place in within.texts:
             nested = found.inner(_bare(command), place, own=command.program != "eval")
             self.read(text, replace(nested, through=(*command.through, command.program or "")))
+        own = found.inner(command, "nested", own=True).scope if within.apart else command.scope
         for inner in within.commands:
-            self.add(inner, given, steps + 1)
+            self.add(replace(inner, scope=own) if within.apart else inner, given, steps + 1)
         return None
 
     def _alias(self, command: Command) -> None:
@@ -85,12 +89,15 @@ def read_text(text: str, around: Command, found: Found, depth: int = 0) -> None:
     if depth > _DEEPEST_SHELL:
         return found.give_up("deep", text)
     found.signs += sum(map(text.count, _SIGNS)) + text.count("\n") // 8
-    if len(text) > _LONGEST or found.signs > _MOST_SIGNS:
+    found.length += len(text)
+    if len(text) > _LONGEST or found.length > _MOST_READ or found.signs > _MOST_SIGNS:
         return found.give_up("long", text)
     if "\0" in text:
         found.give_up("nul", text.replace("\0", "\\0"))
         text = text.replace("\0", "")
-    root = found.parser.parse(re.sub("[\ud800-\udfff]", "\ufffd", text).encode()).root_node
+    root = tree_of(found.parser, re.sub("[\ud800-\udfff]", "\ufffd", text).encode())
+    if root is None:
+        return found.give_up("syntax", text)
     if root.has_error:
         found.give_up("syntax", first_error(root) or text)
     return Walk(Text(found, Variables(root), depth)).visit(root, around, 0)

@@ -27,6 +27,8 @@ _SET_BY_THE_SHELL = word_set(
 _PLAIN_DECLARING = re.compile(r"-[gxrpaAfF]+|[^-=$`'\"]*")
 _COMPARES = ("==", "!=", "<=", ">=")
 _LONGEST_NAME = 200
+_MOST_PUT_IN = 16 * 1024
+"""Characters and pieces that variables stand for in one text, together: each may be two of the one before."""
 
 
 class Variables:
@@ -37,10 +39,11 @@ class Variables:
         """The words that the variable of each loop around the place is one of."""
         self._cells: dict[str, list[Cell]] = {INPUT: [Unknown("input", "{}")]}
         self._settled = _assignment_counts(root)
+        self._left = _MOST_PUT_IN
 
     def value(self, name: str, quoted: bool) -> list[Cell] | None:
         """What one holds, or None where that is not known."""
-        cells = self._cells.get(name)
+        cells = self._put_in(name)
         if cells is None and self._settled is not None and self._settled[name] == 2:
             values = ("./",) if name == "PWD" else self.loops.get(name, ())
             return [Unknown("variable", f"${name}", values)] if values else None
@@ -48,6 +51,12 @@ class Variables:
             # Outside quotes a value splits at its blanks, but the quotes in it are only letters.
             return None if cells is None else [c if isinstance(c, Unknown) else (c[0], "{" in c[0]) for c in cells]
         return [cell if isinstance(cell, Unknown) else (cell[0], True) for cell in cells]
+
+    def _put_in(self, name: str) -> list[Cell] | None:
+        cells = self._cells.get(name)
+        for cell in cells or ():
+            self._left -= 1 if isinstance(cell, Unknown) else 1 + len(cell[0])
+        return cells if self._left >= 0 else None
 
     def keep(self, name: str, cells: list[Cell]) -> None:
         """Note what is assigned to one, where nothing else ever is."""

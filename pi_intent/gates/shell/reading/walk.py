@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -35,6 +36,10 @@ _PLACES: dict[str, Place] = {
 }
 _SHELLS_OF_THEIR_OWN = ("subshell", "command_substitution", "process_substitution")
 _SUBSTITUTIONS = ("command_substitution", "process_substitution")
+_JOINED = re.compile(rb"(?:\\\r?\n)+")
+"""What stands between two pieces of one word that goes on in the next line."""
+_DESCRIPTOR = re.compile(r"\{\w+\}")
+"""What stands directly before a redirection, and is given the number of its file."""
 
 
 class Walk:
@@ -199,10 +204,25 @@ class Walk:
         """Redirections of no simple command: of a loop, a group, or of nothing."""
         found: list[Redirect] = []
         first = len(self.found.commands) if first is None else first
+        words: list[Word] = []
+        given: Given | None = None
+        source = of or " ".join(source_of(node) for node in nodes)
         for node in nodes:
-            found += redirection(self, node, around, level).redirects
+            more, arguments, body = redirection(self, node, around, level)
+            found += more
+            words += arguments
+            given = body or given
+        if words:  # `2>&1 <<E rm x`: a command after all
+            self.found.give_up("syntax", source)
         self.text.add(
-            replace(around, redirects=tuple(found), source=of or " ".join(source_of(node) for node in nodes))
+            replace(
+                around,
+                name=words[0] if words else None,
+                arguments=tuple(words[1:]),
+                redirects=tuple(found),
+                source=source,
+            ),
+            given if words else None,
         )
         for node in nodes:
             visit_behind(self, node, around, level, first)
@@ -215,7 +235,7 @@ class Walk:
         groups: list[Node] = []
         first = len(self.found.commands)
         declares = node.type == "declaration_command"
-        ended = -1
+        ended = assigned = -1
         raw = node.text or b""
         for child in [*node.children, *redirects]:
             if child.type == "variable_assignment":
@@ -224,8 +244,13 @@ class Walk:
                     words.append(Word(source_of(child), (f"{made.name}=", *made.value.parts)))
                 else:
                     assignments.append(made)
+                assigned = child.end_byte
             elif child.type in REDIRECTS:
+                if words and child.start_byte == ended and _DESCRIPTOR.fullmatch(words[-1].source):
+                    words.pop()
                 more, arguments, body = redirection(self, child, around, level)
+                if arguments and not words:
+                    self.found.give_up("syntax", source_of(child))
                 found += more
                 words += arguments
                 given = body or given
@@ -236,9 +261,18 @@ class Walk:
                     self.visit(child, around, level + 1)
                 elif child.child_count:
                     self.substitutions(child, around, level)
+                if child.start_byte == assigned:  # the grammar ends `a=$b/$1` and `a=()x` before the last sign
+                    glued = Unknown("variable", source_of(child))
+                    if declares:
+                        words[-1] = _with(words[-1], glued)
+                        self.variables.keep(words[-1].start.partition("=")[0], [glued])
+                    else:
+                        assignments[-1] = replace(assignments[-1], value=_with(assignments[-1].value, glued))
+                    assigned = ended = child.end_byte
+                    continue
                 more_words = self.words(child)
                 gap = raw[ended - node.start_byte : child.start_byte - node.start_byte] if ended >= 0 else b" "
-                if words and more_words and gap in (b"\\\n", b"\\\r\n"):
+                if words and more_words and _JOINED.fullmatch(gap):
                     last = words.pop()
                     more_words[0] = Word(last.source + more_words[0].source, (*last.parts, *more_words[0].parts))
                 words += more_words
@@ -256,3 +290,7 @@ class Walk:
             self.visit(group, around, level + 1)
         for redirect in redirects:
             visit_behind(self, redirect, around, level, first)
+
+
+def _with(word: Word, more: Unknown) -> Word:
+    return Word(word.source + more.source, (*word.parts, more))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, takewhile
 
 from pi_intent.gates.shell.paths import MOST_PATHS, path_of
 from pi_intent.gates.shell.running.inner import TELLS_ITSELF, Inside, run, run_text
@@ -21,6 +21,9 @@ _RUNS = {
     **dict.fromkeys(("fd", "fdfind"), word_set("-exec -execdir -ok -okdir -x -X --exec --exec-batch")),
 }
 """Options behind which the command stands."""
+_BY_NAME = ("-name", "-iname")
+_FD_RUNS = re.compile(r"-[HIusigaLpl0F1q]*[xX]")
+_EXEC = Word("--exec", ("--exec",))
 
 
 def of_finder(command: Command) -> Inside | None:
@@ -31,21 +34,41 @@ def of_finder(command: Command) -> Inside | None:
     if program != "find":
         words = tuple(_parted(words))
     commands: list[Command] = []
+    names = _named(words) if program == "find" else ()
     at = 0
     while at < len(words):
         if words[at].text in _RUNS[program]:
             end = next((n for n in range(at + 1, len(words)) if words[n].text in (";", "+")), len(words))
-            commands += run(command, tuple(_put_in(word, "{}") for word in words[at + 1 : end]), program).commands
+            commands += run(
+                command, tuple(_put_in(word, "{}", names) for word in words[at + 1 : end]), program
+            ).commands
             at = end
         at += 1
     return Inside(commands=tuple(commands))
 
 
+def _named(words: tuple[Word, ...]) -> tuple[str, ...]:
+    """The paths of the names that find is told to look for, at each place where it looks."""
+    told = zip((_EXEC, *words), words, words[1:], strict=False)
+    names = [name.text for no, option, name in told if option.text in _BY_NAME and no.text not in ("!", "-not")]
+    plain = [re.sub(r"[*?]+", "x", name) for name in names if name is not None and "[" not in name]
+    roots = takewhile(lambda word: not word.start.startswith(("-", "(", "!")), words)
+    places = [path_of(root) or "" for root in roots] or ["."]
+    paths = [f"{place}/{name}" for place in places for name in plain]
+    return tuple(paths) if len(plain) == len(names) and len(paths) <= MOST_PATHS else ()
+
+
 def _parted(words: tuple[Word, ...]) -> Iterator[Word]:
-    """The words, with each `--exec=x` as two."""
+    """The words, with each `--exec=x`, `-Hx` and `-xrm` as two."""
     for word in words:
         name, equals, _ = word.start.partition("=")
-        yield from (Word(name, (name,)), word.after(len(name) + 1)) if equals and name in _EXEC_BATCH else (word,)
+        if equals and name in _EXEC_BATCH:
+            yield from (Word(name, (name,)), word.after(len(name) + 1))
+        elif found := _FD_RUNS.match(word.start):
+            rest = word.after(found.end())
+            yield from (_EXEC, *([rest] if rest.parts != ("",) else []))
+        else:
+            yield word
 
 
 def handed_to(command: Command, options: tuple[Word, ...], words: tuple[Word, ...]) -> tuple[Word, ...] | Inside:

@@ -23,6 +23,8 @@ class Inside:
     commands: tuple[Command, ...] = ()
     texts: tuple[tuple[str, Place], ...] = ()
     hidden: Hidden | None = None
+    apart: bool = False
+    """Whether the commands run in a shell of their own: a `cd` among them holds for them alone."""
 
 
 NOTHING = Inside()
@@ -51,6 +53,20 @@ def run_text(words: tuple[Word, ...], place: Place = "nested") -> Inside:
         for word in words
     ]
     return Inside(texts=((" ".join(pieces), place),))
+
+
+def run_texts(words: Iterable[Word]) -> Inside:
+    """Words of which another shell reads each as a text of its own."""
+    return together([run_text((word,)) for word in words])
+
+
+def together(found: Collection[Inside]) -> Inside:
+    """All that one command runs in turn."""
+    return Inside(
+        commands=tuple(inner for one in found for inner in one.commands),
+        texts=tuple(text for one in found for text in one.texts),
+        hidden=next((one.hidden for one in found if one.hidden), None),
+    )
 
 
 def fetched(words: Iterable[Word]) -> Hidden | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pi_intent.gates.shell.running.git import of_git
 from pi_intent.gates.shell.running.handed import of_finder
-from pi_intent.gates.shell.running.hidden import hidden_by
+from pi_intent.gates.shell.running.hidden import hidden_by, names_commands
 from pi_intent.gates.shell.running.inner import NOTHING, Inside
 from pi_intent.gates.shell.running.languages import of_language
 from pi_intent.gates.shell.running.runners import of_runner
@@ -20,6 +20,8 @@ _LOOKS = (of_shell, of_finder, of_runner, of_wrapper, of_git, of_language)
 def inside(command: Command) -> Inside:
     """Return what a command runs in turn."""
     program = command.program
+    if names_commands(command):
+        return Inside(hidden="code")
     if not program:
         return NOTHING
     if is_told_later(program, command.arguments):

@@ -8,7 +8,9 @@ from pi_intent.gates.shell.running.inner import NOTHING, Inside, fetched, run
 from pi_intent.gates.shell.script import Command
 from pi_intent.word_sets import word_set
 
-LANGUAGES = re.compile(r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|php|lua|Rscript|osascript|tclsh)[\d.]*")
+LANGUAGES = re.compile(
+    r"(?:python|pypy|perl|ruby|node|nodejs|deno|bun|tsx|ts-node(?:-\w+)?|php|lua|Rscript|osascript|tclsh)[\d.]*"
+)
 _CODE_FLAGS = re.compile(r"-[A-Za-z]*[ceEr]|--eval|--print|-p|-pe|-ne|-pi|-lane|eval")
 _OF_ITSELF = word_set("--version -V -v --help -h")
 _MODULES = word_set(

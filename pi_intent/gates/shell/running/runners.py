@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from pi_intent.gates.shell.running.given import given_to
 from pi_intent.gates.shell.running.hidden import SCRIPT_FILE
-from pi_intent.gates.shell.running.inner import Inside, behind_options, run, run_text
+from pi_intent.gates.shell.running.inner import TELLS_ITSELF, Inside, behind_options, run, run_text, run_texts
 from pi_intent.gates.shell.script import Command, Word
 from pi_intent.word_sets import word_set
 
 _BEFORE = {
     # Programs that run what stands behind one of these words of theirs.
     **dict.fromkeys(word_set("uv poetry pipenv pdm hatch rye conda mamba micromamba pipx"), ("run",)),
+    **dict.fromkeys(word_set("rustup volta pixi"), ("run",)),
+    **dict.fromkeys(word_set("pyenv rbenv nodenv jenv plenv goenv fnm"), ("exec",)),
     **dict.fromkeys(word_set("doppler op infisical teller"), ("run",)),
     **dict.fromkeys(word_set("bundle asdf aws-vault chamber"), ("exec",)),
     "npm": ("exec", "x"),
@@ -21,7 +24,7 @@ _BEFORE = {
     "bun": ("x",),
     "mise": ("exec", "x"),
 }
-_NAMED_FIRST = word_set("aws-vault chamber")
+_NAMED_FIRST = word_set("aws-vault chamber rustup")
 """Those that take a name before what they run."""
 _RUN_VALUED = {
     "uv": word_set(
@@ -33,6 +36,7 @@ _RUN_VALUED = {
     "conda": word_set("-n --name -p --prefix --cwd"),
     "npx": word_set("-p --package -w --workspace --cache --userconfig --prefix --registry"),
     "doppler": word_set("-p --project -c --config -t --token --command --name-transformer --mount"),
+    "fnm": frozenset(["--using"]),
     "pnpm": word_set("--filter -F -C --dir --package --workspace-concurrency"),
 }
 _RUN_VALUED |= {
@@ -73,6 +77,9 @@ def of_runner(command: Command) -> Inside | None:
         return _run_by(command, program, behind)
     if program in ("npx", "uvx", "bunx"):
         return _run_by(command, program, words)
+    if program == "nodemon":
+        given = list(given_to(words, "x", ("--exec",)))
+        return run_texts(given) if given or command.texts in TELLS_ITSELF else Inside(hidden="script")
     if program == "cmake" and command.texts[:1] == ("-E",):
         tool = tuple(Word(word.source, (_CMAKE_TOOLS.get(word.start, word.start),)) for word in words[1:2])
         return run(command, (*tool, *words[2:]), program)
@@ -103,7 +110,8 @@ def _run_by(command: Command, program: str, words: tuple[Word, ...]) -> Inside:
             value = word.after(found.end())
             return run_text((value,) if value.parts != ("",) else words[at + 1 : at + 2])
     if program in _NAMED_FIRST:
-        ends = next((at for at, word in enumerate(words) if word.text == "--"), None)
+        marked = program != "rustup"
+        ends = next((at for at, word in enumerate(words) if word.text == "--" and marked), None)
         rest = rest[1:] if ends is None else words[ends + 1 :]
     script = program == "uv" and rest[:1] and SCRIPT_FILE.fullmatch(rest[0].start)
     return replace(run(command, rest, program), hidden="script" if script else None)

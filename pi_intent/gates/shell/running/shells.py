@@ -6,11 +6,27 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 
-from pi_intent.gates.shell.running.inner import NOTHING, Inside, behind_options, fetched, run_text
+from pi_intent.gates.shell.running.inner import (
+    NOTHING,
+    Inside,
+    behind_options,
+    fetched,
+    run_text,
+    run_texts,
+    together,
+)
+from pi_intent.gates.shell.running.run_by_option import runs_by_option
 from pi_intent.gates.shell.script import Command, Word
 from pi_intent.word_sets import word_set
 
-SHELLS = word_set("sh bash zsh dash ksh ash fish mksh busybox-sh")
+SHELLS = word_set("sh bash zsh dash ksh ash fish mksh yash csh tcsh rbash rksh busybox-sh")
+_SSH_VALUED = "bcDeFIiJLlmOopQRSWw"
+_JOINED = word_set("sem cross-env-shell")
+"""Programs that hand all their words to a shell as one text; `concurrently` takes each for a text of its own."""
+_TEXT_VALUED = word_set(
+    "-j --jobs --id --semaphorename --semaphoretimeout -n --names -c --prefix-colors -p --prefix -m --max-processes "
+    "-l --prefix-length -t --timestamp-format -s --success --restart-tries --restart-after --kill-signal"
+)
 
 
 def of_shell(command: Command) -> Inside | None:
@@ -26,7 +42,12 @@ def of_shell(command: Command) -> Inside | None:
     if program == "su":
         return _su(words)
     if program in ("ssh", "mosh"):
-        return _ssh(words)
+        return _ssh(command)
+    if program in _JOINED:
+        rest = behind_options(words, long=_TEXT_VALUED)
+        return run_text(rest) if rest else NOTHING
+    if program == "concurrently":
+        return run_texts(behind_options(words, long=_TEXT_VALUED))
     if program == "trap" and len(words) > 1:
         words = words[words[0].text == "--" :]
         return run_text(words[:1]) if words[0].text not in ("-", "", "-p", "-l") else NOTHING
@@ -34,30 +55,24 @@ def of_shell(command: Command) -> Inside | None:
 
 
 def _shell(words: tuple[Word, ...]) -> Inside:
-    at = 0
     if any(re.match("--(?:rcfile|init-file)(?:=|$)", word.start) for word in words):
         return replace(_shell(tuple(_without_start_file(words))), hidden="script")
-    while at < len(words):
-        text = words[at].start
-        if text.startswith("--command="):
-            return run_text((words[at].after(len("--command=")),))
-        if text == "--command" or (text.startswith(("-", "+")) and not text.startswith("--") and "c" in text[1:]):
-            rest = behind_options(words[at + 1 :], "oO")
-            return run_text(rest[:1]) if rest else NOTHING
-        if text in ("-o", "+o", "-O", "+O"):
-            at += 2
-        elif text == "-s" or text == "-":
-            return NOTHING
-        elif text.startswith(("-", "+")) and text != "--":
-            if text in ("--version", "--help"):
-                return NOTHING
-            if text.lstrip("-") == "n":
-                return NOTHING  # it only checks the script
-            at += 1
-        else:
+    at, letters = 0, ""
+    while at < len(words) and (option := words[at].start).startswith(("-", "+")):
+        at += 1
+        if option.startswith("--command="):
+            return run_text((words[at - 1].after(len("--command=")),))
+        if option in ("--version", "--help") or option.lstrip("-") == "n":
+            return NOTHING  # `-n` only checks the script
+        if option in ("--", "-"):
             break
+        cluster = "c" if option == "--command" else "" if option.startswith("--") else option[1:]
+        letters += cluster
+        at += len(re.findall("[oO]", cluster))  # each takes a value
     rest = words[at:]
-    return Inside(hidden=fetched(rest) or "script") if rest else NOTHING
+    if "c" in letters:
+        return run_text(rest[:1]) if rest else NOTHING
+    return Inside(hidden=fetched(rest) or "script") if rest and "s" not in letters else NOTHING
 
 
 def _without_start_file(words: tuple[Word, ...]) -> Iterator[Word]:
@@ -77,6 +92,8 @@ def _su(words: tuple[Word, ...]) -> Inside:
     return NOTHING
 
 
-def _ssh(words: tuple[Word, ...]) -> Inside:
-    rest = behind_options(words, "bcDeFIiJLlmOopQRSWw")[1:]
-    return run_text(rest, "remote") if rest else NOTHING
+def _ssh(command: Command) -> Inside:
+    words = command.arguments
+    rest = behind_options(behind_options(words, _SSH_VALUED)[1:], _SSH_VALUED)
+    runs = runs_by_option(replace(command, arguments=words[: len(words) - len(rest)]))
+    return together([Inside(hidden="code" if runs else None), run_text(rest, "remote") if rest else NOTHING])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from pi_intent.gates.shell.running.given import given_to
 from pi_intent.gates.shell.running.handed import handed_to
 from pi_intent.gates.shell.running.inner import NOTHING, Inside, behind_options, run_text
 from pi_intent.gates.shell.script import Assignment, Command, Word
@@ -22,7 +23,6 @@ _VALUED: dict[str, str] = {
     "ionice": "cnp --class --classdata",
     "nohup": "",
     "timeout": "ks --kill-after --signal",
-    "gtimeout": "ks",
     "time": "fo --format --output",
     "stdbuf": "ioe --input --output --error",
     "setsid": "",
@@ -53,12 +53,19 @@ _VALUED: dict[str, str] = {
     "entr": "",
     "dotenv": "fe --file",
     "direnv": "",
+    "choom": "np --adjust --pid",
+    "cross-env": "",
+    "env-cmd": "ferx --file --environments --rc-file",
 }
-_POSITIONALS = {"timeout": 1, "gtimeout": 1, "chroot": 1, "taskset": 1, "flock": 1, "direnv": 2}
+_POSITIONALS = {"timeout": 1, "chroot": 1, "taskset": 1, "flock": 1, "direnv": 2}
 _READ_OVER = (("env", "-"), ("dotenv", "run"))
 """Words of a wrapper's own, before what it runs."""
-_ASSIGNING = ("env", "sudo", "doas", "command", "coproc")
+_ASSIGNING = ("env", "sudo", "doas", "command", "coproc", "time", "noglob", "nocorrect", "cross-env")
 """Those that take assignments before what they run."""
+_OF_ANY_NAME = ("env", "sudo", "cross-env")
+"""Those of them for which a name is whatever stands before the sign."""
+_FOLDER = {"env": ("C", ("--chdir",)), "sudo": ("D", ("--chdir",))}
+"""Options that name the folder in which the command runs."""
 _FLAGS = {
     # Letters and long options that take no value, of wrappers: of others nobody knows whether a word belongs to them.
     "env": "i0v --ignore-environment --null --debug --list-signal-handling",
@@ -73,6 +80,8 @@ _FLAGS = {
     "--replace --eof",
     "exec": "cl",
 }
+_NAME, _ANY_NAME = re.compile(r"(\w+)="), re.compile(r"([^=]+)=")
+_CD, _ENV = Word("cd", ("cd",)), Word("env", ("env",))
 _SUDO_ALONE = ("-i", "-s", "-v", "-k", "-l", "-K")
 """Options of sudo that stand for a command."""
 
@@ -93,12 +102,12 @@ def of_wrapper(command: Command) -> Inside | None:
     rest = behind_options(words, letters, long)
     options = words[: len(words) - len(rest)]
     if program == "env" and (text := _split_string(words, len(options))) is not None:
-        return run_text(text)
+        return run_text((_ENV, *text))
     unsure = _unsure(program, options, letters, long)
     if rest and (program, rest[0].text) in _READ_OVER:
         rest = behind_options(rest[1:], letters, long)
     if program in _ASSIGNING:
-        command, rest = _assigned(command, rest)
+        command, rest = _assigned(command, rest, _ANY_NAME if program in _OF_ANY_NAME else _NAME)
     rest = rest[_POSITIONALS.get(program, 0) :]
     if program == "coproc" and len(rest) > 1 and rest[1].text == "{":
         rest = rest[1:]
@@ -114,7 +123,9 @@ def of_wrapper(command: Command) -> Inside | None:
     if program in ("watch", "entr") and len(rest) == 1:
         return run_text(rest)
     inner = replace(command.running(rest, program), assignments=command.assignments)
-    return Inside(commands=(inner,), hidden="code" if unsure else None)
+    folders = given_to(options, *_FOLDER[program], letters) if program in _FOLDER else ()
+    goes = tuple(command.running((_CD, folder), program) for folder in folders)
+    return Inside(commands=(*goes, inner), hidden="code" if unsure else None, apart=bool(goes))
 
 
 def _split_string(words: tuple[Word, ...], options: int) -> tuple[Word, ...] | None:
@@ -126,10 +137,10 @@ def _split_string(words: tuple[Word, ...], options: int) -> tuple[Word, ...] | N
     return None
 
 
-def _assigned(command: Command, words: tuple[Word, ...]) -> tuple[Command, tuple[Word, ...]]:
+def _assigned(command: Command, words: tuple[Word, ...], names: re.Pattern[str]) -> tuple[Command, tuple[Word, ...]]:
     """A wrapper with the assignments among its words, and the words behind them."""
     made: list[Assignment] = []
-    while words and (name := re.match(r"(\w+)=", words[0].start)):
+    while words and (name := names.match(words[0].start)):
         made.append(Assignment(name[1], words[0].after(name.end())))
         words = words[1:]
     return replace(command, assignments=(*command.assignments, *made)), words
