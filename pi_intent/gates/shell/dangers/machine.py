@@ -1,0 +1,70 @@
+"""What a program changes of the machine: rights, processes, services, containers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from pi_intent.gates.shell.running.subcommands import CONTAINER_GROUPS
+from pi_intent.word_sets import word_set
+
+_PRIVILEGES = word_set(
+    "sudo doas su pkexec chown chgrp setcap visudo passwd useradd usermod userdel adduser setfacl "
+    "groupadd groupmod groupdel chpasswd gpasswd chattr newgrp"
+)
+_SYSTEM = word_set(
+    "kill pkill killall xkill systemctl service shutdown reboot halt poweroff init mount umount crontab launchctl "
+    "iptables "
+    "ip6tables nft ufw firewall-cmd modprobe insmod rmmod sysctl swapoff swapon fdisk parted sfdisk losetup at batch "
+    "loginctl hostnamectl timedatectl update-rc.d chroot nsenter fuser"
+)
+_LOOKS = word_set(
+    "status show list list-units list-unit-files is-active is-enabled cat --version --status-all -l --list"
+)
+_GIVES_AWAY = re.compile(
+    r"[0-7]*[2367]|0?[2-7][0-7]{3}|[ugoa]*[+=][rwxX]*s[rwxX]*|[ugoa]*[oa][ugoa]*[+=][rxX]*w[rxX]*"
+)
+"""Modes in which everybody may write to a file, or it runs as its owner."""
+_DOCKER_ACTS = word_set(
+    "run rm rmi prune kill stop restart exec start down up create volume-rm cp load import commit"
+)
+
+
+def machine_dangers(program: str, texts: tuple[str, ...], words: list[str]) -> Iterator[str]:
+    if program in _PRIVILEGES or (
+        program == "chmod" and any(map(_GIVES_AWAY.fullmatch, ",".join(words[:1]).split(",")))
+    ):
+        yield "privileges"
+    elif program in _SYSTEM:
+        looks = {
+            "systemctl": bool(words) and words[0] in _LOOKS,
+            "service": bool(set(texts) & _LOOKS),
+            "kill": texts[:1] in (("-l",), ("-0",)),
+            "crontab": "-l" in texts,
+            "at": texts == ("-l",),
+            "batch": texts == ("-l",),
+            "mount": not texts or texts == ("-l",),
+            "sysctl": not any("=" in w or w == "-w" for w in texts),
+            "launchctl": bool(words) and words[0] in ("list", "print"),
+            "iptables": bool({"-L", "-S", "--list"} & set(texts)),
+            "ufw": "status" in words,
+            "fdisk": "-l" in texts,
+            "parted": "-l" in texts,
+            "nft": "list" in words,
+            "losetup": not texts or "-a" in texts,
+            "fuser": not any(t.startswith("-k") for t in texts),
+            "pkill": texts[:1] == ("-0",),
+            "hostnamectl": not words,
+            "timedatectl": not words or words[0] in _LOOKS,
+            "loginctl": not words or words[0].startswith("list"),
+        }.get(program, False)
+        if not looks:
+            yield "system"
+    elif program in ("docker", "podman", "nerdctl", "docker-compose") and _docker_acts(words):
+        yield "system"
+
+
+def _docker_acts(words: list[str]) -> bool:
+    if words[:1] and words[0] in CONTAINER_GROUPS:
+        return any(word in _DOCKER_ACTS for word in words[1:4])
+    return bool(words) and words[0] in _DOCKER_ACTS
