@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pi_intent.gates.shell.running.subcommands import CONTAINER_GROUPS
+from pi_intent.gates.shell.running.subcommands import CONTAINER_GROUPS, CONTAINERS
 from pi_intent.word_sets import word_set
 
 _PRIVILEGES = word_set(
@@ -26,7 +26,10 @@ _GIVES_AWAY = re.compile(
 )
 """Modes in which everybody may write to a file, or it runs as its owner."""
 _DOCKER_ACTS = word_set(
-    "run rm rmi prune kill stop restart exec start down up create volume-rm cp load import commit"
+    "run rm rmi prune kill stop restart exec start down up create cp load import commit pause unpause update"
+)
+_DOCKER_GROUP_ACTS = _DOCKER_ACTS | word_set(
+    "leave join init scale deploy rollback demote promote connect disconnect remove"
 )
 
 
@@ -60,11 +63,11 @@ def machine_dangers(program: str, texts: tuple[str, ...], words: list[str]) -> I
         }.get(program, False)
         if not looks:
             yield "system"
-    elif program in ("docker", "podman", "nerdctl", "docker-compose") and _docker_acts(words):
+    elif program in CONTAINERS and _docker_acts(words):
         yield "system"
 
 
 def _docker_acts(words: list[str]) -> bool:
-    if words[:1] and words[0] in CONTAINER_GROUPS:
-        return any(word in _DOCKER_ACTS for word in words[1:4])
+    if words and words[0] in CONTAINER_GROUPS:
+        return any(word in _DOCKER_GROUP_ACTS for word in words[1:2])
     return bool(words) and words[0] in _DOCKER_ACTS

@@ -10,7 +10,7 @@ from pi_intent.gates.shell.dangers.machine import machine_dangers
 from pi_intent.gates.shell.dangers.secret_reads import reads_secrets
 from pi_intent.gates.shell.dangers.services import service_dangers
 from pi_intent.gates.shell.running.inner import TELLS_ITSELF
-from pi_intent.gates.shell.running.subcommands import SUBCOMMANDED
+from pi_intent.gates.shell.running.subcommands import SUBCOMMANDED, subcommand
 from pi_intent.gates.shell.script import Command
 from pi_intent.word_sets import word_set
 
@@ -25,7 +25,7 @@ _HELPS_BY_LETTER = word_set(
 def program_dangers(command: Command) -> Iterator[str]:
     """Yield the kinds of danger that a command's own name and arguments tell of."""
     program, texts = command.program or "", command.texts
-    words = [text for text in texts if not text.startswith("-")]
+    words = subcommand(program, command.arguments)
     if _tells_itself(program, texts, words):
         return
     yield from _removing(program, command)

@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from itertools import pairwise
 
 from pi_intent.gates.shell.paths import paths_of
+from pi_intent.gates.shell.running.subcommands import subcommand
 from pi_intent.gates.shell.script import Command, Unknown, Word
 from pi_intent.word_sets import word_set
 
@@ -85,7 +86,7 @@ def _is_secret_name(name: str) -> bool:
 
 def _asks_a_keeper(command: Command) -> bool:
     program, texts = command.program or "", command.texts
-    words = [text for text in texts if not text.startswith("-")]
+    words = subcommand(program, command.arguments)
     return (
         (program == "security" and any(word.startswith(("find-", "dump-", "export")) for word in words))
         or (program in _KEEPERS and bool(words) and words[0] not in ("ls", "list", "status"))
