@@ -36,9 +36,13 @@ _KEEPERS = word_set("secret-tool pass op bw keyring gopass")
 _PRINTS_INPUT = word_set("cat tee base64 xxd od hexdump head tail rev tr sed awk")
 _GIVES_OUT = {
     # What these are asked for when they print a secret, from their words, or from all of their arguments.
+    "gh": re.compile(r"auth token|(?:.* )?auth status (?:.* )?(?:-t|--show-token)(?: |$)"),
     "vault": re.compile(r"kv get|read|print token|token create"),
     "gcloud": re.compile(r"auth (?:application-default )?print-|secrets versions access"),
-    "aws": re.compile(r"secretsmanager get-secret-value|ecr get-login|configure export-cred|sts get-(?:session|fed)"),
+    "aws": re.compile(
+        r"secretsmanager (?:batch-)?get-secret-value|ecr get-login|configure export-cred|sts get-(?:session|fed)"
+        r"|(?:.* )?ssm get-parameters?(?:-\S+)? (?:.* )?--with-decryption(?: |$)"
+    ),
     "az": re.compile(r"keyvault secret show|account get-access-token"),
     "gpg": re.compile(r"(?:.* )?(?:-[a-z]?d\b|--decrypt\b|--export-secret)"),
     "sops": re.compile(r"(?:.* )?(?:-d|--decrypt|decrypt|exec-\w+)(?: |$)"),

@@ -44,7 +44,7 @@ _VALUED: dict[str, frozenset[str]] = {
     **dict.fromkeys(("kubectl", "oc", "helm", "flux", "argocd"), _CLUSTER_VALUED),
     "npm": _PACKAGE_VALUED | {"-w"},
     **dict.fromkeys(("pnpm", "yarn", "bun"), _PACKAGE_VALUED),
-    **dict.fromkeys(("pip", "pip3"), word_set("--python --log --proxy --retries --timeout --cert --cache-dir")),
+    "pip": word_set("--python --log --proxy --retries --timeout --cert --cache-dir"),
     "uv": word_set("--directory --project --config-file --cache-dir --color -p --python --allow-insecure-host"),
     "poetry": word_set("-C --directory -P --project"),
     "pdm": word_set("-c --config -p --project"),
@@ -52,6 +52,7 @@ _VALUED: dict[str, frozenset[str]] = {
     "conda": word_set("-n --name -p --prefix"),
     "cargo": word_set("-C -Z --config --color --manifest-path --target-dir --explain"),
     "go": word_set("-C"),
+    "bundle": word_set("-j --jobs --gemfile --path --retry"),
     "composer": word_set("-d --working-dir"),
     **dict.fromkeys(
         ("apt", "apt-get"),
@@ -89,6 +90,7 @@ _VALUED: dict[str, frozenset[str]] = {
     ),
     "nft": word_set("-f --file -I --includepath -D --define"),
 }
+_ANY_PIP = re.compile(r"pip[\d.]+")
 _READ_OVER = {
     # Words that may stand before a subcommand and leave it what it is.
     "gcloud": re.compile("alpha|beta|preview"),
@@ -97,12 +99,17 @@ _READ_OVER = {
 }
 
 
+def known_as(program: str) -> str:
+    """The name under which a program stands in the tables: `pip` for `pip3.12`."""
+    return "pip" if _ANY_PIP.fullmatch(program) else program
+
+
 def from_subcommand(program: str, words: tuple[Word, ...]) -> tuple[Word, ...]:
     """The words from the subcommand on, without options and what is known to be their values.
 
     Behind the subcommand they only tell which part of it is meant: a letter may mean something else there.
     """
-    named = tuple(operands(words, names=_VALUED.get(program, ())))
+    named = tuple(operands(words, names=_VALUED.get(known_as(program), ())))
     over = _READ_OVER.get(program)
     while over and named and over.fullmatch(named[0].start):
         named = named[1:]
