@@ -63,7 +63,6 @@ def _removing(program: str, command: Command) -> Iterator[str]:
         or (program == "tee" and not {"-a", "--append"} & set(texts) and _reads_nothing(command))
         or (program == "mv" and texts[-1:] == ("/dev/null",))
         or (program == "cp" and "/dev/null" in texts[:-1])
-        or (program in ("fd", "fdfind") and ("-X" in texts or "-x" in texts) and "rm" in texts)
     ):
         yield "deletes"
 
