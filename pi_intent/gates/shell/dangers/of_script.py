@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 
 from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
 from pi_intent.gates.shell.dangers.git import git_dangers
+from pi_intent.gates.shell.dangers.hosts import leaves_by
 from pi_intent.gates.shell.dangers.loaded import loads_code
 from pi_intent.gates.shell.dangers.programs import program_dangers
 from pi_intent.gates.shell.dangers.secret_reads import reads_secrets
@@ -147,6 +148,8 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
             pass
     if any(isinstance(part, Unknown) and "@P}" in part.source for part in _parts(command)):
         yield "opaque"
+    if any(map(leaves_by, command.redirects)):
+        yield "network"
     if command.name is None:
         if _empties(command):
             yield "deletes"

@@ -20,6 +20,7 @@ from pi_intent.gates.shell.script import Command, Unknown, Word
 from pi_intent.word_sets import word_set
 
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&", "<>")
+_CONNECTIONS = ("/dev/tcp/", "/dev/udp/")
 _LAST_IS_WRITTEN = word_set("cp mv ln install rsync scp")
 _ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash sponge")
 
@@ -131,8 +132,9 @@ def written_words(command: Command) -> Iterator[Word]:
 
 def _written(command: Command) -> Iterator[Word]:
     for redirect in command.redirects:
-        if redirect.operator in _WRITES and not (redirect.operator == ">&" and redirect.target.start.isdigit()):
-            yield redirect.target
+        start = redirect.target.start
+        if redirect.operator in _WRITES and not (redirect.operator == ">&" and start.isdigit()):
+            yield from () if start.startswith(_CONNECTIONS) else (redirect.target,)
     program, words = command.program or "", command.arguments
     plain = [word for word in words if not word.start.startswith("-") or word.start == "-"]
     if program in _ALL_WRITTEN:
