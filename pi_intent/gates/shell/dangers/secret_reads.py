@@ -44,12 +44,11 @@ _FILE_OF_PATTERNS = re.compile("(?:-[a-zA-Z]*f|--file|--from-file)=?")
 _KEEPERS = word_set("secret-tool pass op bw keyring gopass")
 _GIVES_OUT = {
     # What these are asked for when they print a secret, from their words, or from all of their arguments.
-    "gh": re.compile(r"auth token|(?:.* )?auth status (?:.* )?(?:-t|--show-token)(?: |$)"),
+    "gh": re.compile("auth token"),
     "vault": re.compile(r"kv get|read|print token|token create"),
     "gcloud": re.compile(r"auth (?:application-default )?print-|secrets versions access"),
     "aws": re.compile(
         r"secretsmanager (?:batch-)?get-secret-value|ecr get-login|configure export-cred|sts get-(?:session|fed)"
-        r"|(?:.* )?ssm get-parameters?(?:-\S+)? (?:.* )?--with-decryption(?: |$)"
     ),
     "az": re.compile(r"keyvault secret show|account get-access-token"),
     "gpg": re.compile(r"(?:.* )?(?:-[a-z]?d\b|--decrypt\b|--export-secret)"),
@@ -57,6 +56,14 @@ _GIVES_OUT = {
     "age": re.compile(r"(?:.* )?(?:-d|--decrypt)(?: |$)"),
     "ansible-vault": re.compile(r"view|decrypt"),
     "ssh-keygen": re.compile(r"(?:.* )?-y(?: |$)"),
+}
+_GIVES_OUT_WITH = {
+    # Subcommands that show a secret with an option alone.
+    "gh": ((("auth", "status"), "-t"), (("auth", "status"), "--show-token")),
+    "aws": tuple(
+        (("ssm", asked), "--with-decryption")
+        for asked in ("get-parameter", "get-parameters", "get-parameters-by-path", "get-parameter-history")
+    ),
 }
 _VALUE_OF = re.compile(r"(?:--?[\w-]+=|if=)?(?:[\w.-]*=?[@<])?")
 """What stands before the name of a file in one argument: `--data=@x`, `f=@x`, `if=x`."""
@@ -78,6 +85,7 @@ def _asks_a_keeper(command: Command) -> bool:
         or (program in _KEEPERS and bool(words) and words[0] not in ("ls", "list", "status"))
         or (program == "gpg" and any("secret" in text for text in texts))
         or (program in ("kubectl", "oc") and "get" in words and _shows_objects(texts))
+        or any(words[:2] == [*asked] and option in texts for asked, option in _GIVES_OUT_WITH.get(program, ()))
         or (program in _GIVES_OUT and any(map(_GIVES_OUT[program].match, (" ".join(words), " ".join(texts)))))
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from pi_intent.gates.shell.databases import changes_data
+from pi_intent.gates.shell.databases import changes_data, statements_elsewhere
 from pi_intent.gates.shell.script import Command
 from pi_intent.word_sets import word_set
 
@@ -54,8 +54,10 @@ def service_dangers(program: str, command: Command, words: list[str]) -> Iterato
         if _cloud_acts(program, words):
             yield "infra"
     else:
-        given = [redirect.target for redirect in command.redirects if redirect.operator == "<<<"]
-        if changes_data(program, [word.shown for word in (*command.arguments, *given)]):
+        given = [redirect.target.shown for redirect in command.redirects if redirect.operator == "<<<"]
+        if statements_elsewhere(program, given):
+            yield "opaque"
+        if changes_data(command, given):
             yield "infra"
 
 
