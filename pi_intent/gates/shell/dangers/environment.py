@@ -21,7 +21,8 @@ _OF_PROCESSES = re.compile("[a-zA-Z]*e[a-zA-Z]*|-E")
 """The letter with which ps shows the environment; `-e` is every process."""
 _OF_AWK = re.compile(r'\bENVIRON\b(?:\["(\w+)"\])?')
 _OF_JQ = re.compile(r"(?:\$ENV|(?<![.\w$@])env)\b(?!\s*:)(?:\.(\w+))?")
-_JQ_TEXT = re.compile(r'"[^"]*"')
+_JQ_ASIDE = re.compile(r'"[^"]*"|[{,]\s*env\s*(?=[,}])')
+"""Texts, and a key that stands for itself."""
 _JQ_PAIRS = word_set("--arg --argjson --slurpfile --rawfile")
 
 
@@ -67,7 +68,7 @@ def _echoes_input(command: Command) -> bool:
 def _asked(program: str, texts: tuple[str, ...]) -> Iterator[str]:
     """The variables that a filter or a program asks for by name; an empty name for all of them."""
     if program == "jq":
-        yield from _OF_JQ.findall(_JQ_TEXT.sub("", _jq_filter(texts)))
+        yield from _OF_JQ.findall(_JQ_ASIDE.sub("", _jq_filter(texts)))
     elif program in ("awk", "gawk", "mawk"):
         for text in texts:
             yield from _OF_AWK.findall(text)
