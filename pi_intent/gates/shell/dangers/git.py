@@ -56,8 +56,8 @@ _TALKS_BY_PART = _SENDS_BY_PART | {
 }
 _LOCAL = re.compile(r"(?:\.{1,2}|~\w*)?/.*|\.{1,2}|file://.*")
 """A path, and so no other machine."""
-_FORCES_BRANCH = re.compile(r"\+(?!.*:refs/remotes/)")
-"""What is fetched over a branch of one's own; a copy of another's branches may be overwritten."""
+_ONTO_A_BRANCH = re.compile(r"[^:]*:(?!refs/remotes/).")
+"""What is fetched to a branch of one's own; a copy of another's branches may be overwritten."""
 _MOVES_ON = word_set("--abort --continue --skip --quit --edit-todo --show-current-patch")
 
 
@@ -164,7 +164,10 @@ def _rewrites(name: str, rest: tuple[str, ...]) -> bool:
             )
             return forced or _long(rest, "--delete", "--prune") or any(word.startswith(("+", ":")) for word in words)
         case "fetch" | "pull":
-            return _short(rest, "f") or _long(rest, "--force") or any(map(_FORCES_BRANCH.match, words))
+            forced = _short(rest, "f") or _long(rest, "--force")
+            onto = [word for word in words[1:] if _ONTO_A_BRANCH.match(word)]
+            tags = _short(rest, "t") or _long(rest, "--tags")
+            return any(forced or word.startswith("+") for word in onto) or (forced and tags)
         case "reset":
             back = any(re.search(r"[~^](?!0$)", word) for word in words) or (
                 len(words) == 1 and "--" not in rest and not _STAGED.fullmatch(words[0])
