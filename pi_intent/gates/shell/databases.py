@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections.abc import Iterable
 
+from pi_intent.gates.shell.operands import operands
 from pi_intent.gates.shell.script import Command
 from pi_intent.word_sets import word_set
 
@@ -29,14 +30,54 @@ _ASIDE = re.compile(
 """Comments, texts and quoted names."""
 _READ_DIFFERENTLY = re.compile(r"""\\['"gG]|/\*!|--(?!\s)|[#]|\$\w*\$""")
 """What one database takes for a comment or a text, and another does not."""
-_REDIS_CHANGES = word_set("FLUSHALL FLUSHDB DEL UNLINK SHUTDOWN CONFIG EVAL")
+_REDIS_READS = word_set(
+    "AUTH HELLO SELECT PING ECHO QUIT TIME INFO LOLWUT COMMAND HELP DBSIZE LASTSAVE MONITOR WAIT KEYS SCAN "
+    "RANDOMKEY EXISTS TYPE TTL PTTL EXPIRETIME PEXPIRETIME OBJECT DUMP TOUCH MEMORY SLOWLOG LATENCY ROLE READONLY "
+    "GET MGET GETRANGE SUBSTR STRLEN GETBIT BITCOUNT BITPOS LCS HGET HMGET HGETALL HKEYS HVALS HLEN HEXISTS "
+    "HSTRLEN HRANDFIELD HSCAN LLEN LRANGE LINDEX LPOS SMEMBERS SCARD SISMEMBER SMISMEMBER SRANDMEMBER SINTER "
+    "SINTERCARD SUNION SDIFF SSCAN ZRANGE ZREVRANGE ZRANGEBYSCORE ZREVRANGEBYSCORE ZRANGEBYLEX ZREVRANGEBYLEX "
+    "ZCARD ZCOUNT ZLEXCOUNT ZSCORE ZMSCORE ZRANK ZREVRANK ZRANDMEMBER ZINTER ZINTERCARD ZUNION ZDIFF ZSCAN XRANGE "
+    "XREVRANGE XREAD XLEN XINFO XPENDING PFCOUNT GEOPOS GEODIST GEOHASH GEOSEARCH SORT_RO SUBSCRIBE PSUBSCRIBE "
+    "SSUBSCRIBE PUBSUB"
+)
+"""What only asks: everything else changes something."""
+_REDIS_LOOKS = re.compile(
+    "(?:CONFIG|CLIENT|CLUSTER|ACL|MODULE|SCRIPT|FUNCTION) "
+    "(?:GET\\w*|LIST|INFO|ID|HELP|NODES|SLOTS|SHARDS|MYID|KEYSLOT|WHOAMI|CAT|USERS|LOG|EXISTS|STATS|DUMP)(?: .*)?"
+)
+_REDIS_VALUED = ("hpastunirdDX", ("--user", "--pass", "--cacert", "--cert", "--key", "--sni", "--pattern", "--count"))
+_REDIS_RUNS = re.compile("--(?:eval|pipe|cluster)(?:=.*)?")
+_BY_FILE = {
+    # What has a client run statements that stand in a file, or a program.
+    **dict.fromkeys(
+        ("sqlite3", "sqlite", "duckdb"),
+        re.compile(
+            r"(?:^|\n)[ \t]*\.(?:rea|read|loa?d?)\b|(?:^|\n)[ \t]*\.[eio]\w*[ \t][^\n]*?(?<!\w)\|"
+            r"|(?i:\b(?:load_extension|writefile|edit)\s*\()"
+        ),
+    ),
+    "psql": re.compile(
+        r"\\(?:i|ir|include|include_relative)\s|\\(?:o|out|g|gx|w|write)\s*\||\\\w+[^\n\\`]*`|^(?:-o|--output=)?\|"
+    ),
+    **dict.fromkeys(
+        ("mysql", "mariadb"), re.compile(r"(?:^|[;\n])[ \t]*(?:source\s|\\\.|pager\s+\S|\\P\s*\S|edit\b)")
+    ),
+    **dict.fromkeys(("mongosh", "mongo"), re.compile(r"\.(?:m?js|mongodb)$|^-f$|^--file(?:=|$)|\bload\(")),
+}
 
 
 def runs_file(command: Command) -> bool:
-    """Whether a client is given its statements in a file."""
+    """Whether a client is given its statements in a file, or a program to run."""
+    if statements_elsewhere(command.program or "", command.texts):
+        return True
     named = any(re.match(r"(?:-\w*f|--file=?)", text) for text in command.texts) and command.program == "psql"
     given = any(word.operator == "<" and word.target.text != "/dev/null" for word in command.redirects)
     return command.program in SQL_CLIENTS and (named or given)
+
+
+def statements_elsewhere(program: str, texts: Iterable[str]) -> bool:
+    """Whether one of these texts has a client run what stands elsewhere: `.read x.sql`, `\\o |rm`."""
+    return program in _BY_FILE and any(map(_BY_FILE[program].search, texts))
 
 
 def reads_statements(command: Command) -> bool:
@@ -46,14 +87,25 @@ def reads_statements(command: Command) -> bool:
     )
 
 
-def changes_data(program: str, texts: list[str]) -> bool:
-    """Judge SQL by the first word of each of its statements."""
+def changes_data(command: Command, given: Iterable[str]) -> bool:
+    """Judge SQL by the first word of each of its statements; `given` is what stands on the input."""
+    program = command.program or ""
     if program == "redis-cli":
-        words = [text.upper() for text in texts]
-        return bool(_REDIS_CHANGES & set(words)) and ("CONFIG", "GET") not in pairwise(words)
+        return _changes_redis(command, given)
+    texts = [*(word.shown for word in command.arguments), *given]
     if program in _OTHERS:
         return any(_METHODS.search(text) or _CHANGES.search(text) for text in texts)
     return program in SQL_CLIENTS and any(map(_changes, texts))
+
+
+def _changes_redis(command: Command, given: Iterable[str]) -> bool:
+    asked = " ".join(word.shown for word in operands(command.arguments, *_REDIS_VALUED))
+    lines = "\n".join((asked, *given)).upper().split("\n")
+    return any(map(_REDIS_RUNS.fullmatch, command.texts)) or any(
+        line.split()[0] not in _REDIS_READS and not _REDIS_LOOKS.fullmatch(line.strip())
+        for line in lines
+        if line.strip()
+    )
 
 
 def _changes(text: str) -> bool:

@@ -9,6 +9,7 @@ from pi_intent.gates.shell.running.shells import SHELLS
 from pi_intent.gates.shell.script import Command
 
 _LONGEST_SAID = 64 * 1024
+_WITHOUT_LINE_END = re.compile("-[eE]*n[neE]*")
 
 
 def reads_code(command: Command) -> bool:
@@ -27,8 +28,19 @@ def reads_code(command: Command) -> bool:
 
 def says_nothing(command: Command) -> bool:
     """Whether a command prints nothing, so that what it is written to is left empty."""
-    reads = tuple(word.text for word in command.arguments)
-    return command.program in (":", "true") or (command.program == "cat" and reads == ("/dev/null",))
+    match command.program:
+        case ":" | "true" | "false":
+            return True
+        case "cat":
+            given = [redirect.target.text for redirect in command.redirects if redirect.operator == "<"]
+            read = [word.text for word in command.arguments] or given[-1:]
+            return read == ["/dev/null"]
+        case "printf":
+            return said_by(command) == ""
+        case "echo":
+            return any(map(_WITHOUT_LINE_END.fullmatch, command.texts[:1])) and said_by(command) == ""
+        case _:
+            return False
 
 
 def said_by(command: Command) -> str | None:

@@ -9,18 +9,14 @@ from pi_intent.gates.paths import outside_project
 from pi_intent.gates.shell.own_commands import VARIABLES, is_harmless
 from pi_intent.gates.shell.running.shells import SHELLS
 from pi_intent.gates.shell.script import Command, Unknown, Word
+from pi_intent.gates.steering import BY_OPTION, FOLDERS, HOMES, LOADED, RUN
 from pi_intent.word_sets import word_set
 
-_LOADED = word_set(
-    "LD_PRELOAD LD_AUDIT DYLD_INSERT_LIBRARIES BASH_ENV PROMPT_COMMAND PYTHONSTARTUP PERL5OPT RUBYOPT "
-    "GIT_CONFIG_COUNT"
-)
-"""Those that do whatever their value."""
-_FOLDERS = word_set("PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH GIT_EXEC_PATH GIT_TEMPLATE_DIR")
-"""Those that name folders in which programs, libraries or hooks are looked for."""
 _USUAL_BIN = re.compile(r"(?:.*/)?(?:node_modules/\.bin|bin)/?")
 _TEMPORARY = ("/tmp", "/var/tmp", "/dev/shm")
 _ASSIGN = word_set("env sudo doas export declare typeset readonly local")
+_CACHES = re.compile(r"(?:/\S*/)?(?:sccache|ccache|cachepot)")
+"""Programs that keep what a compiler made."""
 _SUBSTITUTES = re.compile(r"\$\(|`")
 _NOT_KNOWN = "\0"
 
@@ -32,8 +28,9 @@ def loads_code(command: Command, inside: Iterable[str]) -> bool:
     """
     roots = (*inside, *_TEMPORARY)
     assigned = list(_assigned(command))
+    folders = FOLDERS | HOMES if command.program == "git" else FOLDERS
     return _starts_with(command, {name for name, _ in assigned}) or any(
-        _runs_code(name, value.text) or (name in _FOLDERS and _finds_elsewhere(value, roots, empty=name == "PATH"))
+        _runs_code(name, value) or (name in folders and _finds_elsewhere(value, roots, empty=name == "PATH"))
         for name, value in assigned
     )
 
@@ -51,10 +48,17 @@ def _starts_with(command: Command, assigned: set[str]) -> bool:
     return "ENV" in assigned and any(word and word.text in SHELLS for word in (command.name, *command.arguments))
 
 
-def _runs_code(variable: str, value: str | None) -> bool:
+def _runs_code(variable: str, value: Word) -> bool:
     if variable == "PS4":
-        return value is not None and bool(_SUBSTITUTES.search(value))
-    return variable in _LOADED or (variable in VARIABLES and (value is None or not is_harmless(value)))
+        return value.text is not None and bool(_SUBSTITUTES.search(value.text))
+    if variable in BY_OPTION:
+        return bool(BY_OPTION[variable].search(value.shown))
+    runs = variable in VARIABLES | RUN and not (value.text is not None and _is_harmless(value.text))
+    return variable in LOADED or runs
+
+
+def _is_harmless(value: str) -> bool:
+    return is_harmless(value) or bool(_CACHES.fullmatch(value))
 
 
 def _finds_elsewhere(value: Word, roots: tuple[str, ...], *, empty: bool) -> bool:

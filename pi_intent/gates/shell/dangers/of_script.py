@@ -6,9 +6,11 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
 from pi_intent.gates.shell.dangers.git import git_dangers
+from pi_intent.gates.shell.dangers.hosts import leaves_by
 from pi_intent.gates.shell.dangers.loaded import loads_code
 from pi_intent.gates.shell.dangers.programs import program_dangers
 from pi_intent.gates.shell.dangers.secret_reads import reads_secrets
@@ -41,8 +43,15 @@ _LOADER = re.compile(r"ld-(?:linux|musl)[\w.-]*")
 _LISTS: tuple[tuple[str, ...], ...] = ((), ("ls",), ("-ls",), ("-list",), ("list-sessions",), *TELLS_ITSELF)
 """Arguments with which the others list what runs, or tell what they are."""
 
-_GIT_KEEPS = re.compile(r"(?:.*/)?\.git(?:/(?:refs|objects|logs|HEAD|ORIG_HEAD|packed-refs|index)(?:/.*)?)?")
+_KEPT = ("refs", "objects", "logs", "HEAD", "ORIG_HEAD", "packed-refs", "index")
+_GIT_KEEPS = re.compile(rf"(?:.*/)?\.git(?:/(?:{'|'.join(_KEPT)})(?:/.*)?)?")
 _GIT_RUNS = re.compile(r"(?:.*/)?\.git/(?:hooks|config|modules)(?:[./].*)?")
+
+_REDIRECTS_ALONE = re.compile(r"\s*(?:\d*|\{\w+\}|&)(?:>|<(?!\())")
+"""How a text begins that is a redirection and no command."""
+_OVERWRITES = (">", ">|", "&>", ">&")
+_NO_FILE = re.compile(r"/dev/|\d+$|-$")
+"""What is no file that could be emptied: a device, or another stream."""
 
 _UNSURE = ("condition", "loop", "function", "alternative")
 _MOST_FOLDERS = 8
@@ -84,13 +93,21 @@ def dangers_of(
 def _of_git(word: Word, here: Folders) -> Iterator[DangerKind]:
     """What is written into git's own folder: its history, or what it runs."""
     for folder in here:
-        if ".git" not in word.shown and ".git" not in (folder or ""):
+        if ".g" not in word.shown and ".git" not in (folder or ""):
             continue
-        path = posixpath.normpath(posixpath.join(folder or "", word.shown))
+        path = _fitting(posixpath.normpath(posixpath.join(folder or "", word.shown)))
         if _GIT_KEEPS.fullmatch(path) and not path.endswith(".lock"):
             yield "git_history"
         elif _GIT_RUNS.fullmatch(path):
             yield "opaque"
+
+
+def _fitting(path: str) -> str:
+    """A path whose last part is a pattern, with what git keeps and it fits in its place."""
+    folder, _, pattern = path.rpartition("/")
+    kept = _KEPT if folder.rpartition("/")[2] == ".git" else (".git",) if pattern.startswith(".") else ()
+    fits = next((name for name in kept if fnmatchcase(name, pattern)), pattern)
+    return f"{folder}/{fits}"
 
 
 def _here(folders: dict[tuple[int, ...], Folders], scope: tuple[int, ...]) -> Folders:
@@ -131,6 +148,8 @@ def _kinds(command: Command) -> Iterator[DangerKind]:
             pass
     if any(isinstance(part, Unknown) and "@P}" in part.source for part in _parts(command)):
         yield "opaque"
+    if any(map(leaves_by, command.redirects)):
+        yield "network"
     if command.name is None:
         if _empties(command):
             yield "deletes"
@@ -163,12 +182,11 @@ def _patterned(command: Command) -> tuple[str, ...]:
 
 
 def _empties(command: Command) -> bool:
-    """`> file` alone leaves nothing of the file; behind a command it is how files are written."""
-    return (
-        not set(command.place) & {"loop", "pipe", "condition", "subshell"}
-        and any(
-            redirect.operator in (">", ">|") and redirect.target.text not in ("/dev/null", None)
-            for redirect in command.redirects
-        )
-        and (command.name is not None or command.source.lstrip().startswith(">"))
+    """`> file` alone leaves nothing of the file; behind a command it is how files are written.
+
+    The redirections of a loop or a group come as a command without a name too, whose text begins with the loop.
+    """
+    return (command.name is not None or bool(_REDIRECTS_ALONE.match(command.source))) and any(
+        redirect.operator in _OVERWRITES and not _NO_FILE.match(redirect.target.start)
+        for redirect in command.redirects
     )

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from pi_intent.gates.shell.dangers.finders import roots
 from pi_intent.gates.shell.git_options import subcommand_at
 from pi_intent.gates.shell.operands import operands
 from pi_intent.gates.shell.own_commands import SED_ADDRESS, sed_scripts
-from pi_intent.gates.shell.running.handed import FINDERS, HAND_IN
+from pi_intent.gates.shell.running.handed import FINDERS, HAND_IN, of_finder
+from pi_intent.gates.shell.running.inner import NOTHING
+from pi_intent.gates.shell.running.inside import inside
+from pi_intent.gates.shell.running.subcommands import CONTAINERS, from_subcommand, subcommand
 from pi_intent.gates.shell.script import Command, Unknown, Word
 from pi_intent.word_sets import word_set
 
 _WRITES = (">", ">>", ">|", "&>", "&>>", ">&", "<>")
+_CONNECTIONS = ("/dev/tcp/", "/dev/udp/")
 _LAST_IS_WRITTEN = word_set("cp mv ln install rsync scp")
 _ALL_WRITTEN = word_set("rm rmdir unlink shred truncate touch mkdir tee chmod chown chgrp mkfifo trash sponge")
 
@@ -50,6 +56,40 @@ _WRITTEN_OPTIONS = {
     "pandoc": _Options("o", ("--output",)),
     **dict.fromkeys(("cc", "gcc", "g++", "clang", "clang++", "ld", "rustc"), _Options("o", clusters=False)),
 }
+_ONLY_READS = word_set(
+    "grep egrep fgrep rg ag cat zcat bat head tail wc ls stat file echo printf test [ basename dirname readlink "
+    "realpath md5sum sha1sum sha256sum sha512sum b2sum cksum sum du df diff cmp comm cut tr nl less more strings nm "
+    "objdump readelf ldd od hexdump jq column fold tree true false :"
+)
+"""Programs that change no file that they are handed."""
+_KNOWN = _ALL_WRITTEN | _LAST_IS_WRITTEN | word_set("sed awk gawk mawk sort uniq xxd tar zip git dd")
+"""Programs of which it is known which files they change."""
+_MOST_WRAPPERS = 4
+_HERE = Word(".", (".",))
+"""Stands for the folder in which a program runs."""
+
+
+class _IntoFolder(NamedTuple):
+    """A program that writes into the folder it runs in: the options with which it does not, or writes elsewhere."""
+
+    elsewhere: _Options
+    unless: re.Pattern[str]
+    only: re.Pattern[str] = re.compile("")
+
+
+_INTO_FOLDER = {
+    "unzip": _IntoFolder(_Options("d"), re.compile("-[a-zA-Z]*[lptvZzc]")),
+    "wget": _IntoFolder(
+        _Options("OP", ("--output-document", "--directory-prefix")), re.compile("--spider|--version|--help|-[Vh]$")
+    ),
+    "curl": _IntoFolder(
+        _Options("", ("--output-dir",)), re.compile("--version"), re.compile("-[a-zA-Z]*O|--remote-name")
+    ),
+    "patch": _IntoFolder(_Options("do", ("--directory", "--output")), re.compile("--dry-run")),
+}
+_PACKERS = word_set("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4 lzma compress uncompress")
+_PACKS_ELSEWHERE = re.compile("-[a-zA-Z0-9]*[clt]|--(?:stdout|to-stdout|list|test)")
+_TAR_PRINTS = re.compile(r"-[^-fCTX]*O|--to-stdout$")
 _TAR_PACKS = re.compile(r"-[^-fCTX]*[cruA]|--(?:create|append|update|delete|concatenate)$")
 _TAR_UNPACKS = re.compile(r"-[^-fCTX]*x|--(?:extract|get)$")
 _TAR_FILE = _Options("fg", ("--file", "--listed-incremental"))
@@ -74,7 +114,8 @@ _GIT_CONFIG_FILE = _Options("f", ("--file",))
 _GIT_PLACES = _Options("C", ("--git-dir", "--work-tree"))
 _GIT_READS = word_set(
     "log show diff status rev-parse ls-files ls-tree ls-remote grep blame describe shortlog cat-file rev-list "
-    "for-each-ref show-ref name-rev whatchanged count-objects fsck help version merge-base check-ignore var"
+    "for-each-ref show-ref name-rev whatchanged count-objects fsck help version merge-base check-ignore var archive "
+    "cherry range-diff diff-tree diff-index diff-files check-attr verify-commit verify-tag credential request-pull"
 )
 _GIT_LISTS = word_set("branch tag remote config worktree stash reflog notes")
 _GIT_EDITS = re.compile(r"--(?:unset|edit|remove|rename)|-e$")
@@ -91,14 +132,15 @@ def written_words(command: Command) -> Iterator[Word]:
 
 def _written(command: Command) -> Iterator[Word]:
     for redirect in command.redirects:
-        if redirect.operator in _WRITES and not (redirect.operator == ">&" and redirect.target.start.isdigit()):
-            yield redirect.target
+        start = redirect.target.start
+        if redirect.operator in _WRITES and not (redirect.operator == ">&" and start.isdigit()):
+            yield from () if start.startswith(_CONNECTIONS) else (redirect.target,)
     program, words = command.program or "", command.arguments
     plain = [word for word in words if not word.start.startswith("-") or word.start == "-"]
     if program in _ALL_WRITTEN:
         yield from plain[1:] if program in ("chmod", "chown", "chgrp") else plain
-    elif program == "find" and _find_writes(command.texts):
-        yield from _roots(words)
+    elif program in FINDERS:
+        yield from roots(command) if _finder_changes(command) else ()
     elif program == "install" and any(re.match("-[a-zA-Z]*d|--directory", text) for text in command.texts):
         yield from plain
     elif program in _LAST_IS_WRITTEN and len(plain) > 1:
@@ -121,8 +163,20 @@ def _written(command: Command) -> Iterator[Word]:
         yield from plain[1:2]
     elif program == "git":
         yield from _written_by_git(words, command.texts)
-    elif program in _SETTINGS and [word.text for word in plain[:2]] in (["config", "set"], ["config", "delete"]):
+    elif program in _SETTINGS and subcommand(program, words)[:2] in (["config", "set"], ["config", "delete"]):
         yield _OF_THE_USER
+    elif program in _PACKERS and not any(map(_PACKS_ELSEWHERE.match, command.texts)):
+        yield from plain
+    elif program == "patch":
+        yield from list(operands(words, "pidoFDBzVrY", ("--input", "--directory", "--output", "--strip")))[:1]
+    elif program in ("venv", "virtualenv"):
+        yield from operands(words, "p", ("--prompt", "--python"))
+    elif program == "uv" and subcommand(program, words)[:1] == ["venv"]:
+        yield from from_subcommand(program, words)[1:]
+    elif program in CONTAINERS and {*subcommand(program, words)[:2]} & {"save", "export"}:
+        yield from _values(words, _Options("o", ("--output",)))
+    if (into := _INTO_FOLDER.get(program)) is not None and _into_folder(words, command.texts, into):
+        yield _HERE
     if (options := _WRITTEN_OPTIONS.get(program)) is not None:
         yield from _values(words, options)
 
@@ -142,8 +196,15 @@ def _written_by_tar(words: tuple[Word, ...]) -> Iterator[Word]:
     if any(_TAR_PACKS.match(text) for text in texts):
         yield from _values(words, _TAR_FILE)
     if any(_TAR_UNPACKS.match(text) for text in texts):
-        yield from _values(words, _TAR_FOLDER)
+        prints = any(map(_TAR_PRINTS.match, texts))
+        yield from list(_values(words, _TAR_FOLDER)) or ([] if prints else [_HERE])
         yield from [_ANYWHERE] if any(map(_TAR_ANYWHERE.match, texts)) else []
+
+
+def _into_folder(words: tuple[Word, ...], texts: tuple[str, ...], into: _IntoFolder) -> bool:
+    """Whether a program writes into the folder it runs in."""
+    elsewhere = any(_values(words, into.elsewhere)) or any(map(into.unless.match, texts))
+    return not elsewhere and any(map(into.only.match, texts))
 
 
 def _spread(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -166,7 +227,8 @@ def _written_by_git(words: tuple[Word, ...], texts: tuple[str, ...]) -> Iterator
     few = len(plain) < (2 if name == "config" else 1) and not any(map(_GIT_EDITS.match, texts)) and name != "stash"
     lists = name in _GIT_LISTS and (few or bool(_GIT_LISTING & set(texts)))
     if name and name not in _GIT_READS and not lists:
-        yield from _values(words[:at], _GIT_PLACES)
+        elsewhere = name in ("clone", "init") and plain[name == "clone" :]
+        yield from list(_values(words[:at], _GIT_PLACES)) or ([] if elsewhere else [_HERE])
         if name == "config" and {"--global", "--system"} & set(texts):
             yield _OF_THE_USER
         yield from _values(rest, _GIT_CONFIG_FILE) if name == "config" else ()
@@ -203,18 +265,28 @@ def _letter_end(start: str, options: _Options) -> int:
     return 0
 
 
-def _find_writes(texts: tuple[str, ...]) -> bool:
-    runs = [after for text, after in pairwise(texts) if text in ("-exec", "-execdir", "-ok", "-okdir")]
-    return "-delete" in texts or any(name.rsplit("/", 1)[-1] in _ALL_WRITTEN | {"mv", "sed"} for name in runs)
+def _finder_changes(command: Command) -> bool:
+    """Whether find or fd deletes what they find, or hand it to a program that may change it."""
+    handing = of_finder(command) or NOTHING
+    return "-delete" in command.texts or any(_changes_input(_with_input(inner)) for inner in handing.commands)
+
+
+def _with_input(inner: Command) -> Command:
+    """A command with what is found as its last word, as fd puts it where no word stands for it."""
+    found = Word("{}", (Unknown("input", "{}"),))
+    return inner if any(map(_is_input, inner.arguments)) else replace(inner, arguments=(*inner.arguments, found))
+
+
+def _changes_input(command: Command, depth: int = 0) -> bool:
+    """Whether a program may change the files that it is handed: all do that are not known to leave them."""
+    if command.program in _ONLY_READS:
+        return False
+    if command.program in _KNOWN:
+        return any(map(_is_input, _written(command)))
+    wrapped = inside(command).commands if depth < _MOST_WRAPPERS else ()
+    return not wrapped or any(_changes_input(inner, depth + 1) for inner in wrapped)
 
 
 def _is_input(word: Word) -> bool:
     """What find hands in: what it looks through is judged where it is."""
     return any(isinstance(part, Unknown) and part.gap == "input" for part in word.parts[:1])
-
-
-def _roots(words: tuple[Word, ...]) -> Iterator[Word]:
-    for word in words:
-        if word.start.startswith(("-", "(", "!")):
-            return
-        yield word
