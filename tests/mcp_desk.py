@@ -103,7 +103,7 @@ class Desk:
         if policy.settings.can_ask:
             holding = Holding(
                 session=Session(pipeline, CWD),
-                settings=policy.settings,
+                settings=lambda: policy.settings,
                 texts=model_texts(),
                 to_client=lambda line: self.client.append(line.decode()),
                 tell=self.told.append,

@@ -281,7 +281,7 @@ def test_the_warnings_in_the_docs_are_the_real_ones(machine: Machine) -> None:
     documented = page.partition("```text\n")[2].partition("```")[0].splitlines()
     loaded = machine.load(
         user='polcy = 1\npolicy = "require"\nbudget = 0\n'
-        'check_in = ["danger", { runs = "make | tee log" }]\n[tools]\nbsh = "omit"\n',
+        'check_in = ["danger", { runs = "make | tee log" }]\n[tools]\nbsh = { override = true }\n',
         project='policy = "omit"',
         env={"PI_INTENT_BUDGET": "many"},
     )
