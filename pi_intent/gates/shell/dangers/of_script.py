@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from pi_intent.gates.kinds import DANGER_KINDS, DangerKind
+from pi_intent.gates.paths import outside_project
 from pi_intent.gates.shell.dangers.git import git_dangers
 from pi_intent.gates.shell.dangers.hosts import leaves_by
 from pi_intent.gates.shell.dangers.loaded import loads_code
@@ -57,6 +58,11 @@ _UNSURE = ("condition", "loop", "function", "alternative")
 _MOST_FOLDERS = 8
 Folders = tuple[str | None, ...]
 
+_TOP = re.compile(r"(?:\$\(|`) *git rev-parse --show-toplevel(?: 2> ?/dev/null)? *[)`]")
+"""What prints the top of the work tree: of the project, for who is in it."""
+_GIT_ELSEWHERE = re.compile(r"GIT_|\balias\b")
+"""What may have git, or another program of its name, print another folder."""
+
 
 def dangers_of(
     script: Script, *, cwd: str, project: str | None = None, also: Iterable[str] = (), starts: Folders = ()
@@ -72,6 +78,9 @@ def dangers_of(
     also = tuple(also)
     folders: dict[tuple[int, ...], Folders] = {(): starts or (cwd,)}
     found: dict[Danger, None] = {}
+    is_elsewhere = any(
+        _GIT_ELSEWHERE.search(command.source) or "function" in command.place for command in script.commands
+    )
     for command in script.commands:
         here = _here(folders, command.scope)
         remote = "remote" in command.place
@@ -86,7 +95,7 @@ def dangers_of(
                 for kind in _of_git(word, here):
                     found[Danger(kind, command.source)] = None
         if command.program in ("cd", "pushd", "popd", "chdir"):
-            folders[command.scope] = _moved(command, here)
+            folders[command.scope] = _moved(command, here, None if is_elsewhere else project)
     return tuple(found)
 
 
@@ -116,12 +125,15 @@ def _here(folders: dict[tuple[int, ...], Folders], scope: tuple[int, ...]) -> Fo
     return folders[scope]
 
 
-def _moved(command: Command, here: Folders) -> Folders:
+def _moved(command: Command, here: Folders, project: str | None) -> Folders:
+    """Return where a `cd` leads; `project` is what git names as the top within it, None where it may name another."""
     arguments = [word for word in command.arguments if not word.start.startswith("-") or word.text == "-"]
     target = arguments[0] if arguments else None
     paths = paths_of(target) if target is not None and target.text != "-" else None
     moved: Folders = (None,)
-    if paths is not None:
+    if project is not None and target is not None and _is_top(target):
+        moved = tuple(None if outside_project(folder or "~", project) else project for folder in here)
+    elif paths is not None:
         moved = tuple(
             posixpath.normpath(posixpath.join(folder or "", path)) if folder or path.startswith("/") else None
             for folder in here
@@ -134,6 +146,11 @@ def _moved(command: Command, here: Folders) -> Folders:
         moved = (*here, *moved)
     moved = tuple(dict.fromkeys(moved))
     return moved if len(moved) <= _MOST_FOLDERS else (None,)
+
+
+def _is_top(word: Word) -> bool:
+    (part, *others) = word.parts or ("",)
+    return not others and isinstance(part, Unknown) and bool(_TOP.fullmatch(part.source))
 
 
 def _kinds(command: Command) -> Iterator[DangerKind]:
