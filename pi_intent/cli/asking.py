@@ -130,7 +130,7 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 
 def _tool_filter(patterns: Sequence[str]) -> Callable[[str, str | None], bool]:
-    from pi_intent.settings.rules import ToolRule  # it takes longer to load than most questions
+    from pi_intent.settings.tool import ToolRule  # it takes longer to load than most questions
 
     rules = [ToolRule(pattern=pattern.lower(), origin="--tool") for pattern in patterns]
 

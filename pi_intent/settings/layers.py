@@ -11,7 +11,8 @@ from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, Rule
 from pi_intent.gates.permissions import RULINGS, Ruling
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, own_tier
-from pi_intent.settings.rules import CLOSE, Settings, ToolRule, days_of
+from pi_intent.settings.rules import CLOSE, Settings, days_of
+from pi_intent.settings.tool import ToolRule
 from pi_intent.settings.wording import Idle, Lapse, Source, nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 

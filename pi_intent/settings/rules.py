@@ -10,7 +10,8 @@ from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, Rule, rule_name
 from pi_intent.gates.naming import alike, covers, tool_names
 from pi_intent.gates.permissions import Ruling
-from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tier, Tiered, own_tier
+from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tiered, own_tier
+from pi_intent.settings.tool import ToolRule, ToolSettings
 from pi_intent.settings.wording import ASKED_MEANWHILE, Idle, nearest, setting_path, shown, shown_table
 from pi_intent.types import STRICTNESS, Policy, Profile
 
@@ -43,72 +44,6 @@ _TOLD = "policy"
 
 _CACHED_TOOLS = 1024
 """A host has tens of tools; the bound is for one that makes up names."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolRule:
-    """One entry of a `[tools]` table; None where it says nothing.
-
-    `pattern` is a name or a glob as it was written, `origin` the file or the words "command line".
-    """
-
-    pattern: str
-    origin: str
-    policy: Policy | None = None
-    profile: Profile | None = None
-    budget: int | None = None
-    redact_args: bool | None = None
-    tier: Tier | None = None
-    reason: str | None = None
-    override: bool | None = None
-    check_in: tuple[Rule, ...] | None = None
-    touches: tuple[str, ...] | None = None
-    needs: tuple[str, ...] | None = None
-    stores: tuple[str, ...] | None = None
-    wants: tuple[tuple[str, str], ...] | None = None
-    result_limit: int | None = None
-
-    def matches(self, names: Iterable[str]) -> bool:
-        """Whether the pattern covers one of a tool's names."""
-        return covers(self.pattern, names)
-
-    def of_server(self, server: str) -> bool:
-        """Whether the pattern is one of a tool of this server, by the server's name."""
-        named = self.pattern.rpartition("/")[0]
-        return bool(named) and covers(named, (server,))
-
-    @property
-    def specificity(self) -> tuple[bool, int]:
-        """Sorts an exact name after every glob, and a longer literal part after a shorter one."""
-        literal = self.pattern.replace("*", "").replace("?", "")
-        return literal == self.pattern, len(literal)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToolSettings:
-    """What holds for the calls of one tool."""
-
-    policy: Policy
-    profile: Profile
-    budget: int
-    redact_args: bool
-    tier: Tiered | None = None
-    """What is set of its tier; None where nothing is, and what its author declares holds."""
-    floor: Tiered | None = None
-    """What the project raises that to, whoever said it."""
-    check_in: tuple[Rule, ...] = ()
-    touches: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    stores: tuple[str, ...] = ()
-    wants: tuple[tuple[str, str], ...] = ()
-    """The kind of artifact that an argument may refer to, by the argument's name."""
-    result_limit: int | None = None
-    """Bytes of a result that a model may get; None for any number."""
-
-    @property
-    def bounds_results(self) -> bool:
-        """Whether anything is set that withholds or stores results of the tool."""
-        return self.result_limit is not None or bool(self.needs) or bool(self.stores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,8 @@ from pi_intent.settings.asking import check_ins
 from pi_intent.settings.credentials import credentials, needed
 from pi_intent.settings.layers import GUARDS, SAYS_WHEN, Layer
 from pi_intent.settings.permissions import capabilities, permissions
-from pi_intent.settings.rules import FOREVER, ToolRule, days_of
+from pi_intent.settings.rules import FOREVER, days_of
+from pi_intent.settings.tool import ToolRule
 from pi_intent.settings.unknown import asks, at_the_top, in_a_tool, told, unknown_keys
 from pi_intent.settings.wording import Lapse, Source, nearest, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile

@@ -8,7 +8,8 @@ from pi_intent.contract.rows import ROWS
 from pi_intent.credentials import fetch, telling
 from pi_intent.errors import CredentialError
 from pi_intent.settings.load import load_settings
-from pi_intent.settings.rules import Settings, ToolRule
+from pi_intent.settings.rules import Settings
+from pi_intent.settings.tool import ToolRule
 from pi_intent.settings.wording import setting_path
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pi_intent.hosts.mcp.options import WrapOptions
 from pi_intent.settings.load import load_settings, project_root
-from pi_intent.settings.rules import MOST_UNMATCHED, Settings, ToolRule, ToolSettings
+from pi_intent.settings.rules import MOST_UNMATCHED, Settings
+from pi_intent.settings.tool import ToolRule, ToolSettings
 
 
 class ServerPolicy:

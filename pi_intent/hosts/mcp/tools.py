@@ -10,7 +10,7 @@ from pi_intent.contract.rows import INTENT, RATIONALE
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import InjectionSkipped
 from pi_intent.hosts.mcp.wire import Unreadable, dumped, read_exactly
-from pi_intent.settings.rules import ToolSettings
+from pi_intent.settings.tool import ToolSettings
 from pi_intent.types import JSONObject
 
 Carries = Literal["ours", "inherited", "nothing"]
