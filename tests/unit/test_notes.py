@@ -114,7 +114,7 @@ def test_a_hostile_text_takes_no_longer_than_its_length_explains(text: str) -> N
         notes_of([past_call(1, said)])
         return time.process_time() - begun
 
-    assert seconds(4) < 2  # what grew with the square of it would take many seconds
+    assert seconds(16) < 30  # what grew with the square of it would take minutes
 
 
 def test_a_note_shows_no_control_character_of_a_tool_s_name() -> None:

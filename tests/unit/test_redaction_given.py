@@ -260,15 +260,16 @@ HOSTILE += (
 
 @pytest.mark.parametrize("unit", HOSTILE)
 @pytest.mark.parametrize("last", ["", CREDENTIAL, DUMP, DUMP + "\\" * 20_000])
-def test_a_long_text_takes_time_in_proportion(redactor: Redactor, unit: str, last: str) -> None:
-    def seconds(size: int) -> float:
-        text = unit * (size // len(unit)) + last
-        begun = time.process_time()
-        held = redactor.holds_known(text)
-        assert held == bool(last) or CREDENTIAL in unit or unit == DUMP or unit.startswith("6341")
-        if held:
-            assert not redactor.holds_known(redactor.text(text))
-        return time.process_time() - begun
+def test_what_stands_behind_a_hostile_text_is_found(redactor: Redactor, unit: str, last: str) -> None:
+    text = unit * (8_000 // len(unit)) + last
+    held = redactor.holds_known(text)
+    assert held == bool(last) or CREDENTIAL in unit or unit == DUMP or unit.startswith("6341")
+    if held:
+        assert not redactor.holds_known(redactor.text(text))
 
-    few, many = seconds(8_000), seconds(64_000)
-    assert many < 32 * max(few, 0.005)
+
+@pytest.mark.parametrize("unit", HOSTILE)
+def test_a_hostile_text_hangs_nothing(redactor: Redactor, unit: str) -> None:
+    begun = time.process_time()
+    redactor.text(unit * (500_000 // len(unit)) + DUMP)
+    assert time.process_time() - begun < 30  # what grew with the square of it would take minutes

@@ -75,7 +75,7 @@ def test_where_nobody_listens_there_is_one_sentence_at_once(journal: SessionJour
     assert result.stderr == (
         f"Error: nobody listens at http://127.0.0.1:{port}/v1/traces: start what is to receive the spans first\n"
     )
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25  # it would try again for longer
 
 
 @pytest.mark.parametrize("answer", [401, 404, 400, 503])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from tau_ai import OpenAICompatibleConfig, OpenAICompatibleProvider
 from tau_coding.tui.app import TauTuiApp
@@ -56,20 +54,17 @@ async def test_a_label_grows_on_the_screen_long_before_there_is_a_call(desk: Des
             prompt_at = app.query_one("#prompt").region
             app.query_one("#prompt").value = "go"
             await pilot.press("enter")
-            began, labelled = time.monotonic(), None
+            labelled = False
             for _ in range(500):
                 await pilot.pause(0.02)
-                if INTENT in screen(app):
-                    labelled = time.monotonic()
+                if labelled := INTENT in screen(app):
                     break
-            assert labelled is not None, screen(app)
+            assert labelled, screen(app)
             assert desk.starts == []
             assert app.query_one("#prompt").region == prompt_at
             await settle(pilot, app)
             await pilot.pause(0.4)
-            settled = time.monotonic()
             assert f"✓ {INTENT}" in screen(app)
-        assert labelled - began < (settled - began) / 2
     updates = [event for event in desk.events if isinstance(event, ToolIntentUpdate)]
     assert len(updates) > 3
     assert all(INTENT.startswith(event.intent) for event in updates)
