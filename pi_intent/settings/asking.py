@@ -25,9 +25,11 @@ _EXPECTED = "a rule by name, or a table of tool, runs, path and reason"
 def check_ins(value: object, where: str, tool: str | None, warnings: list[str]) -> tuple[Rule, ...] | None:
     """Return the rules of a setting, and say what is wrong with those that do not count.
 
-    `value` is a list, or names with commas between them; `tool` is the tool that they are for, None for all tools.
+    `value` is a list, or names with commas between them, or "none"; `tool` is the tool that they are for, None for
+    all tools.
     """
     if isinstance(value, str):
+        value = "" if value.strip() == "none" else value
         value = [word for part in value.split(",") if (word := part.strip())]
     if not isinstance(value, list):
         warnings.append(f'{where} is {shown(value)}, but must be a list, such as ["dangers"]; each is {_EXPECTED}.')

@@ -11,9 +11,10 @@ from pi_intent.gates.credentials import Credential
 from pi_intent.gates.kinds import Match, Rule
 from pi_intent.gates.permissions import RULINGS, Ruling
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, own_tier
-from pi_intent.settings.rules import CLOSE, Settings, days_of
+from pi_intent.settings.rules import Settings, days_of
+from pi_intent.settings.slips import misspelt
 from pi_intent.settings.tool import ToolRule
-from pi_intent.settings.wording import Idle, Lapse, Source, nearest, setting_path, shown
+from pi_intent.settings.wording import Idle, Lapse, Source, setting_path, shown
 from pi_intent.types import STRICTNESS, Policy, Profile
 
 _TOOL_KEYS = (
@@ -340,7 +341,7 @@ def _untouched(layer: Layer, settings: Settings) -> Iterator[str]:
     ruled = dict(settings.permissions)
     for rule in layer.tools:
         for name in rule.touches or ():
-            guess = None if name in ruled else nearest(name, ruled, cutoff=CLOSE)
+            guess = None if name in ruled else misspelt(name, ruled)
             if guess is not None and ruled[guess] != "allow":
                 where = layer.source.where(setting_path("tools", rule.pattern, "touches"))
                 hint = f"which nothing rules on; did you mean {shown(guess)}?"

@@ -11,6 +11,7 @@ from pi_intent.errors import SettingsError
 from pi_intent.settings.files import MAX_BYTES, read_toml
 from pi_intent.settings.layers import GUARDS, KEYS, SAYS_WHEN, Layer, merge
 from pi_intent.settings.rules import Settings
+from pi_intent.settings.slips import misspelt
 from pi_intent.settings.wording import ASKED_MEANWHILE, COMMAND_LINE, ENVIRONMENT, Lapse, Source, nearest, safe, shown
 
 PROJECT_FILE = ".pi-intent.toml"
@@ -136,9 +137,10 @@ def _variables(environ: Mapping[str, str], lost: list[str], warnings: list[str])
             warnings.append(said)
             _note_lost([said], ENVIRONMENT, None, lost, warnings)
         elif guess := nearest(key, KEYS):
-            # Only what looks like one of ours: other programs may have variables of this prefix.
             told = f"{safe(name)} is not a setting; did you mean {ENVIRONMENT.origin(guess)}?"
-            warnings.append(Lapse(told, guess) if guess in GUARDS else told)
+            # Only a slip has a person asked: other programs may have variables of this prefix.
+            slip = misspelt(key, KEYS)
+            warnings.append(Lapse(told, slip) if slip in GUARDS else told)
             _note_lost(warnings[-1:], ENVIRONMENT, None, lost, warnings)
     return found
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from pi_intent.gates.permissions import CAPABILITY, KNOWN, RULINGS, Ruling
+from pi_intent.settings.slips import misspelt
 from pi_intent.settings.wording import nearest, shown
 
 _MOST = 64
@@ -51,5 +52,5 @@ def capabilities(value: object, where: str, warnings: list[str]) -> tuple[str, .
 def _fault(name: object) -> str | None:
     if not isinstance(name, str) or CAPABILITY.fullmatch(name) is None:
         return "which is no capability: small letters, digits and _, such as external_net."
-    guess = None if name in KNOWN else nearest(name, KNOWN)
+    guess = None if name in KNOWN else misspelt(name, KNOWN)
     return f'which is so close to "{guess}" that it is probably meant: write that.' if guess else None

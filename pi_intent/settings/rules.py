@@ -11,6 +11,7 @@ from pi_intent.gates.kinds import Match, Rule, rule_name
 from pi_intent.gates.naming import alike, covers, tool_names
 from pi_intent.gates.permissions import Ruling
 from pi_intent.gates.tiers import MODES, TIERS, AskMode, Tiered, own_tier
+from pi_intent.settings.slips import is_slip
 from pi_intent.settings.tool import ToolRule, ToolSettings
 from pi_intent.settings.wording import ASKED_MEANWHILE, Idle, nearest, setting_path, shown, shown_table
 from pi_intent.types import STRICTNESS, Policy, Profile
@@ -28,10 +29,6 @@ MOST_UNMATCHED = 3
 
 MORE_UNMATCHED = "more rules match no tool; pi-intent doctor tells all"
 """The end of the sentence that stands for the rules without a tool that a session does not name."""
-
-CLOSE = 0.75
-"""How alike a pattern and the name of a tool have to be where a guess has people asked: `write_file` is not
-`write`."""
 
 _MEANWHILE: AskMode = "write"
 """From which tier on a person is asked where something that is to guard does not count."""
@@ -236,6 +233,14 @@ class Settings:
         tiered = rule.tier is not None and self.ask != "none"
         return bool(rule.check_in or rule.override or tiered or (rule.touches and self.permissions))
 
+    def _is_guarded(self, tool_name: str) -> bool:
+        """Whether a rule for this tool, and not for all, may have a person asked."""
+        names = (tool_name, tool_name.rpartition("/")[2])
+        lists = (self.check_in, *(floor.check_in or () for floor in self.floors))
+        named = (rule.tool for rules in lists for rule in rules if isinstance(rule, Match) and rule.tool is not None)
+        tables = (rule for rule in self.tools + self.floors if rule.pattern != "*" and self._guards(rule))
+        return any(covers(pattern, names) for pattern in named) or any(rule.matches(names) for rule in tables)
+
     def _only(self, keeps: Callable[[str], bool]) -> Settings:
         """Return the patterns that are to be kept, and beside them only what says whether they guard."""
 
@@ -279,7 +284,9 @@ class Settings:
                 continue
             guess = _meant_by(rule.pattern, sorted(meant))
             hint = f"did you mean {shown(guess)}?" if guess else "this session has none of a similar name."
-            guards = self._guards(rule) and guess is not None and _is_close(rule.pattern, guess)
+            guards = guess is not None and self._guards(rule) and _is_close(rule.pattern, guess)
+            if guards and guess is not None and self._is_guarded(guess):
+                guards = False  # who has a rule for that tool as well means another one, of another agent
             hint += f" It is to guard, so {ASKED_MEANWHILE}" if guards else ""
             sentences.append(Idle(f"{where} matches no tool; {hint}", where, guards=guards))
         ordered = sorted(dict.fromkeys(sentences), key=lambda sentence: not sentence.guards)
@@ -305,9 +312,9 @@ def _meant_by(pattern: str, known: Sequence[str]) -> str | None:
 
 
 def _is_close(pattern: str, name: str) -> bool:
-    """Whether a pattern is so much like a name, or like all the tools of a server, that it is probably meant."""
+    """Whether a pattern is a name, or all the tools of a server, but for a slip."""
     parts = zip(pattern.rpartition("/")[::2], name.rpartition("/")[::2], strict=True)
-    return all(meant in ("*", written) or nearest(written, (meant,), cutoff=CLOSE) for written, meant in parts)
+    return all(meant == "*" or is_slip(written, meant) for written, meant in parts)
 
 
 def _server_of(pattern: str) -> str:

@@ -16,6 +16,7 @@ from pi_intent.settings.credentials import credentials, needed
 from pi_intent.settings.layers import GUARDS, SAYS_WHEN, Layer
 from pi_intent.settings.permissions import capabilities, permissions
 from pi_intent.settings.rules import FOREVER, days_of
+from pi_intent.settings.slips import misspelt
 from pi_intent.settings.tool import ToolRule
 from pi_intent.settings.unknown import asks, at_the_top, in_a_tool, told, unknown_keys
 from pi_intent.settings.wording import Lapse, Source, nearest, setting_path, shown
@@ -27,6 +28,8 @@ MAX_RULES = 256
 _MAX_PATTERN = 200
 _STAY = "The rules of your file stay in force."
 
+_ASKING_WORDS = ("ask", "always", "deny")
+"""What is written behind a tool by who means that a person is to be asked."""
 _WORDS: dict[str, tuple[str, ...]] = {
     "policy": tuple(reversed(STRICTNESS)),
     "profile": get_args(Profile),
@@ -206,12 +209,13 @@ def _rules(tools: object, source: Source, typed: bool, warnings: list[str]) -> I
             # The short form: the sentence about a bad one names what was written, not `policy`.
             found = []
             table = _checked(_OneTool, {"policy": said}, source, path, typed, found, short=True)
-            is_lost = asks(said) or nearest(pattern, SAYS_WHEN) is not None
+            is_lost = said in _ASKING_WORDS or misspelt(pattern, SAYS_WHEN) is not None
             warnings += [told(sentence, "tools" if is_lost else None) for sentence in found]
             rules = None
         else:
             wrong = f"{where} is {shown(said)}, but must be {_EXPECTED['policy']}, or a table of settings."
-            warnings.append(told(wrong, "tools" if pattern in GUARDS or isinstance(said, bool | list) else None))
+            is_lost = pattern in GUARDS or said is True or isinstance(said, list)
+            warnings.append(told(wrong, "tools" if is_lost else None))
             continue
         yield ToolRule(
             pattern=pattern,

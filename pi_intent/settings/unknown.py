@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from pi_intent.gates.kinds import RULE_WORDS
-from pi_intent.gates.permissions import RULINGS
 from pi_intent.gates.tiers import MODES
 from pi_intent.settings.layers import GUARDS, SAYS_WHEN
+from pi_intent.settings.slips import misspelt
 from pi_intent.settings.wording import Lapse, Source, nearest, setting_path, shown
 
 _MOST_NAMED = 5
 _MOST_LOOKED_AT = 256
 _DEEPEST = 3
-_ASKING_WORDS = frozenset({*RULE_WORDS, *RULINGS, *MODES, "ask"} - {"none", "allow"})
-"""Words that say that a person is to be asked, or something is not permitted."""
 
 
 def told(sentence: str, key: str | None) -> str:
@@ -43,9 +41,10 @@ def at_the_top(key: str, value: object, source: Source, known: tuple[str, ...], 
         return f"{source.where(key)} cannot be set here; set PI_INTENT=off in the environment."
     if key in of_a_tool:
         return told(f"{where} is a setting of one tool; write it in [tools.NAME].", key)
-    guess = meant(key, value, known)
+    lost = meant(key, value, known)
+    guess = lost or nearest(key, known)
     hint = f'did you mean "{guess}"?' if guess else f"the settings are {', '.join(known)}."
-    return told(f"{where} is not a setting; {hint}", guess)
+    return told(f"{where} is not a setting; {hint}", lost)
 
 
 def in_a_tool(
@@ -55,35 +54,37 @@ def in_a_tool(
     where = source.where(setting_path("tools", pattern, key))
     if key in top:
         return told(f"{where} cannot be set for one tool; set it at the top of the file.", key)
-    if guess := nearest(key, known):
-        return told(f'{where} is not a setting of a tool; did you mean "{guess}"?', guess)
+    lost = meant(key, value, known) or misspelt(pattern, SAYS_WHEN)
+    if guess := lost if lost in known else nearest(key, known):
+        return told(f'{where} is not a setting of a tool; did you mean "{guess}"?', lost)
     if isinstance(value, str | Mapping):
         # TOML reads github.search without quotes as a table in a table.
         quoted = shown(f"{pattern}/{key}")
         sentence = f"{where} is not a setting of a tool; a tool of a server is written in quotes: {quoted}."
     else:
         sentence = f"{where} is not a setting of a tool; those are {', '.join(known)}."
-    return told(sentence, "tools" if asks(value) else None)
+    return told(sentence, lost)
 
 
 def meant(key: str, value: object, known: Iterable[str]) -> str | None:
-    """Return the setting that a key was probably meant to be, by its name or by what stands there."""
-    if (guess := nearest(key.lower().removeprefix("pi_intent_"), known)) is not None:
+    """Return the setting that a key was meant to be, by its name but for a slip, or by what stands there."""
+    if (guess := misspelt(key.lower().removeprefix("pi_intent_"), known)) is not None:
         return guess
-    if asks(value):
-        return "tools" if isinstance(value, Mapping) else "check_in"
-    return None
+    if _is_list_of_rules(value):
+        return "check_in"
+    return "tools" if asks(value) else None
 
 
 def asks(value: object, depth: int = 0) -> bool:
-    """Whether a value reads as if somebody were to be asked: words or keys that say so, also further down."""
-    match value:
-        case str():
-            return any(word.strip().lower() in _ASKING_WORDS for word in value[:1000].split(","))
-        case list():
-            return any(asks(one, depth) for one in value[:_MOST_LOOKED_AT] if isinstance(one, str))
-        case Mapping() if depth < _DEEPEST:
-            some = list(value.items())[:_MOST_LOOKED_AT]
-            return any(key in SAYS_WHEN or asks(one, depth + 1) for key, one in some)
-        case _:
-            return False
+    """Whether a table has keys by which a person is asked, also further down."""
+    if not isinstance(value, Mapping) or depth > _DEEPEST:
+        return False
+    for key, said in list(value.items())[:_MOST_LOOKED_AT]:
+        is_set = key in ("check_in", "override") or (key == "ask" and said in MODES[1:])
+        if said and (is_set or asks(said, depth + 1)):
+            return True
+    return False
+
+
+def _is_list_of_rules(value: object) -> bool:
+    return isinstance(value, list) and value != [] and all(one in RULE_WORDS for one in value[:_MOST_LOOKED_AT])

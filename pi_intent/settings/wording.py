@@ -103,8 +103,8 @@ def setting_path(*keys: str) -> str:
     return ".".join(key if _BARE_KEY.fullmatch(key) else shown(key) for key in keys)
 
 
-def nearest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
-    """Return the known word that was probably meant; the nearer `cutoff` is to 1, the more alike they have to be."""
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word that was probably meant."""
     by_lower = {one.lower(): one for one in known}
-    found = get_close_matches(word[:_QUOTED].lower(), by_lower, n=1, cutoff=cutoff)
+    found = get_close_matches(word[:_QUOTED].lower(), by_lower, n=1)
     return by_lower[found[0]] if found else None

@@ -52,10 +52,33 @@ def test_where_it_is_misspelt_when_to_ask_what_changes_something_is_asked_about(
     assert any(told.endswith(f": {key} does not count in full, so {ASKED_MEANWHILE}") for told in loaded.warnings)
 
 
-@pytest.mark.parametrize("text", ["polcy = 'omit'", "budget = 0", "x = 1", "[ui]\ncolour = 'red'", "keep = '90'"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "polcy = 'omit'",
+        "budget = 0",
+        "x = 1",
+        "[ui]\ncolour = 'red'",
+        "keep = '90'",
+        "version = 1",
+        "task = 1",
+        "log = 'all'",
+        "[ui]\nask = false",
+    ],
+)
 def test_what_says_nothing_of_asking_asks_nobody(load: Load, text: str):
     loaded = load(text)
     assert (len(loaded.warnings), loaded.settings.ask, loaded.settings.meanwhile) == (1, "none", None)
+
+
+@pytest.mark.parametrize("name", ["VERSION", "SESSION", "TASK", "MASK", "ASKPASS", "CHECK"])
+def test_a_variable_of_another_program_asks_nobody(load: Load, name: str):
+    assert load("", "", **{f"PI_INTENT_{name}": "1"}).settings.ask == "none"
+
+
+def test_a_variable_may_say_that_no_rule_holds(load: Load):
+    loaded = load('check_in = ["always"]', "", PI_INTENT_CHECK_IN="none")
+    assert (loaded.settings.check_in, loaded.settings.ask, loaded.warnings) == ((), "none", ())
 
 
 @pytest.mark.parametrize(
@@ -90,6 +113,11 @@ TOOLS = ["read", "write", "edit", "bash", "docs/get"]
         ('[permissions]\nexec = "ask"\n[tools.bsh]\ntouches = ["exec"]', True),
         ('[tools.wrte]\ntier = "exec"', False),  # no tier is asked about
         ('[tools.bsh]\npolicy = "omit"', False),
+        ("[tools.egrep]\noverride = true", False),
+        ("[tools.editor]\noverride = true", False),
+        ('[tools."docs2/*"]\noverride = true', False),
+        ("[tools.Bash]\noverride = true\n[tools.bash]\noverride = true", False),  # one for another agent
+        ('check_in = [{ tool = "Bash", runs = "x" }, { tool = "bash", runs = "x" }]', False),
         ("[tools.write_file]\noverride = true", False),  # of another agent, as far as anybody knows
         ('[tools."crm/send"]\noverride = true', False),
         ("[tools.bash]\noverride = true", False),
