@@ -26,7 +26,7 @@ HOMES = word_set("HOME XDG_CONFIG_HOME")
 
 _JAVA = re.compile(r"-(?:javaagent|agentlib|agentpath|Xbootclasspath|XX:OnError|XX:OnOutOfMemoryError)")
 BY_OPTION = {
-    "NODE_OPTIONS": re.compile(r"(?:^|\s)(?:-r|--(?:require|import|loader|experimental-loader))\b"),
+    "NODE_OPTIONS": re.compile(r"(?:^|\s)(?:-r|--(?:require|import|loader|experimental-loader))(?:=|\s*)(?=[./~$])"),
     "GOFLAGS": re.compile(r"-(?:toolexec|exec|overlay)\b"),
     **dict.fromkeys(("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS"), _JAVA),
 }

@@ -101,7 +101,7 @@ def rows(numbers: Numbers) -> Iterator[Row]:
         yield Row(tier, count, part=True)
     yield Row("refused when they were read; nothing ran", numbers.rejected)
     yield Row("denied without a question; nothing ran", numbers.blocked)
-    yield Row("imported: whether anybody was asked is unknown", numbers.imported)
+    yield Row("imported: whether it was asked is unknown", numbers.imported)
     if numbers.unknown:
         yield Row("without a record of their beginning", numbers.unknown)
 

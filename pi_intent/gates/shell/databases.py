@@ -38,7 +38,9 @@ _REDIS_READS = word_set(
     "SINTERCARD SUNION SDIFF SSCAN ZRANGE ZREVRANGE ZRANGEBYSCORE ZREVRANGEBYSCORE ZRANGEBYLEX ZREVRANGEBYLEX "
     "ZCARD ZCOUNT ZLEXCOUNT ZSCORE ZMSCORE ZRANK ZREVRANK ZRANDMEMBER ZINTER ZINTERCARD ZUNION ZDIFF ZSCAN XRANGE "
     "XREVRANGE XREAD XLEN XINFO XPENDING PFCOUNT GEOPOS GEODIST GEOHASH GEOSEARCH SORT_RO SUBSCRIBE PSUBSCRIBE "
-    "SSUBSCRIBE PUBSUB"
+    "SSUBSCRIBE PUBSUB EVAL_RO EVALSHA_RO FCALL_RO JSON.GET JSON.MGET JSON.TYPE JSON.STRLEN JSON.OBJKEYS "
+    "JSON.OBJLEN JSON.ARRLEN JSON.ARRINDEX FT.SEARCH FT.AGGREGATE FT.INFO FT._LIST FT.EXPLAIN TS.GET TS.MGET "
+    "TS.RANGE TS.REVRANGE TS.MRANGE TS.INFO BF.EXISTS BF.MEXISTS BF.INFO"
 )
 """What only asks: everything else changes something."""
 _REDIS_LOOKS = re.compile(
@@ -59,9 +61,7 @@ _BY_FILE = {
     "psql": re.compile(
         r"\\(?:i|ir|include|include_relative)\s|\\(?:o|out|g|gx|w|write)\s*\||\\\w+[^\n\\`]*`|^(?:-o|--output=)?\|"
     ),
-    **dict.fromkeys(
-        ("mysql", "mariadb"), re.compile(r"(?:^|[;\n])[ \t]*(?:source\s|\\\.|pager\s+\S|\\P\s*\S|edit\b)")
-    ),
+    **dict.fromkeys(("mysql", "mariadb"), re.compile(r"(?:\A|;)\s*(?:source\s|\\\.|pager\s+\S|\\P\s*\S|edit\b)")),
     **dict.fromkeys(("mongosh", "mongo"), re.compile(r"\.(?:m?js|mongodb)$|^-f$|^--file(?:=|$)|\bload\(")),
 }
 

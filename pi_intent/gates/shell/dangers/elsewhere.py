@@ -24,6 +24,7 @@ _FETCHES_BY = {
 }
 """Subcommands, as the words from them on, that only fetch."""
 _REMOTE = re.compile(r"[\w.@-]+::?|rsync://")
+_OTHER_HOST = re.compile("-H|--host")
 _HERE = re.compile(r"(?:localhost|127\.[\d.]+|\[::1\]):\d+$")
 _LOOKS = {"ssh": (("-V",), ("-G",)), **dict.fromkeys(_FETCHES - {"ssh"}, (("-V",),))}
 
@@ -46,6 +47,8 @@ def _fetches(program: str, command: Command, words: list[str]) -> bool:
         return command.texts[:1] not in _LOOKS[program] and not talks_to_itself(command)
     if program == "rsync":
         return any(map(_REMOTE.match, words))
+    if program == "systemctl":
+        return any(map(_OTHER_HOST.match, command.texts))
     if program == "openssl":
         return words[:1] == ["s_client"] and not any(map(_HERE.match, words))
     by = _FETCHES_BY.get(known_as(program))

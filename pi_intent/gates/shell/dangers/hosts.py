@@ -13,6 +13,7 @@ _LOCAL = re.compile(
     r"(?:https?://)?(?:(?=:\d)|localhost|127\.\d+\.\d+\.\d+|\[::1\]|0\.0\.0\.0)(?P<behind>(?::\d*)?(?:[/?].*)?)", re.S
 )
 _HOST = re.compile(r"\S*://|:\d|localhost|127\.|\[?::1|[\w-]+(?:\.[\w-]+)+")
+_PORTS = re.compile(r"\d+(?:-\d+)?")
 _HOST_AND_PORT = word_set("nc ncat ping")
 _CONNECTION = re.compile("/dev/(?:tcp|udp)/(?:(?P<host>[^/]+)/)?")
 _PROXY = re.compile("(?i)(?:https?|all|ftp)_proxy")
@@ -64,7 +65,7 @@ def _may_be_host(program: str, word: Word) -> bool:
     """Whether an operand may name a machine: of some programs each does, of others most are something else."""
     if program in _VALUED or not word.start:
         return True
-    return not word.start.isdigit() if program in _HOST_AND_PORT else bool(_HOST.match(_seen(word)))
+    return not _PORTS.fullmatch(word.start) if program in _HOST_AND_PORT else bool(_HOST.match(_seen(word)))
 
 
 def _urls(words: tuple[Word, ...]) -> Iterator[Word]:

@@ -78,8 +78,9 @@ def dangers_of(
     also = tuple(also)
     folders: dict[tuple[int, ...], Folders] = {(): starts or (cwd,)}
     found: dict[Danger, None] = {}
-    is_elsewhere = any(
-        _GIT_ELSEWHERE.search(command.source) or "function" in command.place for command in script.commands
+    sources = {command.source for command in script.commands}  # of a long one there may be thousands of commands
+    is_elsewhere = any(map(_GIT_ELSEWHERE.search, sources)) or any(
+        "function" in command.place for command in script.commands
     )
     for command in script.commands:
         here = _here(folders, command.scope)

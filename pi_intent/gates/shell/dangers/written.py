@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from pi_intent.gates.shell.command import read_command
 from pi_intent.gates.shell.dangers.finders import roots
 from pi_intent.gates.shell.git_options import subcommand_at
 from pi_intent.gates.shell.operands import operands
@@ -59,7 +60,8 @@ _WRITTEN_OPTIONS = {
 _ONLY_READS = word_set(
     "grep egrep fgrep rg ag cat zcat bat head tail wc ls stat file echo printf test [ basename dirname readlink "
     "realpath md5sum sha1sum sha256sum sha512sum b2sum cksum sum du df diff cmp comm cut tr nl less more strings nm "
-    "objdump readelf ldd od hexdump jq column fold tree true false :"
+    "objdump readelf ldd od hexdump jq column fold tree true false : tac base64 zgrep zless xmllint shellcheck cloc "
+    "tokei javap otool identify ffprobe mypy"
 )
 """Programs that change no file that they are handed."""
 _KNOWN = _ALL_WRITTEN | _LAST_IS_WRITTEN | word_set("sed awk gawk mawk sort uniq xxd tar zip git dd")
@@ -97,6 +99,7 @@ _TAR_FOLDER = _Options("C", ("--directory", "--one-top-level"))
 _TAR_ANYWHERE = re.compile(r"-[^-fCTX]*P|--absolute-names$")
 _SECOND_IS_WRITTEN = {"split": "abClnt", "uniq": "fsw", "xxd": "clogsn"}
 """Programs whose second operand is written, with their options that take a value."""
+_INTO_TARGET = re.compile("-[a-zA-Z]*t|--target-directory")
 _KEY_IS_READ = re.compile(r"-[a-zA-Z]*[lyeBDFiL]")
 _ANYWHERE = Word("/", ("/",))
 _SED_IN_PLACE = re.compile(r"-[nErsuzb]*i|--in-place")
@@ -112,11 +115,28 @@ _GIT_WRITTEN = _Options("", ("--output", "--output-directory"))
 _GIT_WRITTEN_BY = {name: _Options("o", _GIT_WRITTEN.names) for name in ("archive", "format-patch", "bugreport")}
 _GIT_CONFIG_FILE = _Options("f", ("--file",))
 _GIT_PLACES = _Options("C", ("--git-dir", "--work-tree"))
-_GIT_READS = word_set(
-    "log show diff status rev-parse ls-files ls-tree ls-remote grep blame describe shortlog cat-file rev-list "
-    "for-each-ref show-ref name-rev whatchanged count-objects fsck help version merge-base check-ignore var archive "
-    "cherry range-diff diff-tree diff-index diff-files check-attr verify-commit verify-tag credential request-pull"
+_GIT_WRITES = word_set(
+    "add am apply bisect branch bundle checkout checkout-index cherry-pick citool clean clone commit commit-tree "
+    "config fast-import fetch filter-branch filter-repo format-patch gc gui init lfs maintenance merge mergetool mv "
+    "notes pack-refs prune pull read-tree rebase reflog remote repack replace rerere reset restore revert rm "
+    "sparse-checkout stash submodule subtree svn switch symbolic-ref tag update-index update-ref worktree write-tree"
 )
+_GIT_LOOKS = {
+    # What these subcommands are given where they only look.
+    "submodule": word_set("status summary"),
+    "bisect": word_set("log view visualize"),
+    "bundle": word_set("verify list-heads"),
+    "lfs": word_set("ls-files env status logs"),
+    "sparse-checkout": word_set("list check-rules"),
+    "rerere": word_set("status diff remaining"),
+}
+_GIT_DRY = re.compile("--dry-run|--help|-h")
+_GIT_DRY_BY = {
+    **dict.fromkeys(("add", "clean", "rm", "mv"), re.compile("-[a-zA-Z]*n[a-zA-Z]*")),
+    "apply": re.compile("--(?:check|stat|numstat|summary)"),
+    "format-patch": re.compile("--stdout"),
+}
+"""Options with which nothing is written."""
 _GIT_LISTS = word_set("branch tag remote config worktree stash reflog notes")
 _GIT_EDITS = re.compile(r"--(?:unset|edit|remove|rename)|-e$")
 _GIT_LISTING = word_set(
@@ -143,7 +163,7 @@ def _written(command: Command) -> Iterator[Word]:
         yield from roots(command) if _finder_changes(command) else ()
     elif program == "install" and any(re.match("-[a-zA-Z]*d|--directory", text) for text in command.texts):
         yield from plain
-    elif program in _LAST_IS_WRITTEN and len(plain) > 1:
+    elif program in _LAST_IS_WRITTEN and len(plain) > 1 and not any(map(_INTO_TARGET.match, command.texts)):
         yield from plain if program == "mv" else plain[-1:] if ":" not in plain[-1].start else []
     elif program == "dd":
         yield from (word.after(3) for word in words if word.start.startswith("of="))
@@ -226,7 +246,7 @@ def _written_by_git(words: tuple[Word, ...], texts: tuple[str, ...]) -> Iterator
     plain = list(operands(rest, "f" if name == "config" else "bB", ("--file",)))
     few = len(plain) < (2 if name == "config" else 1) and not any(map(_GIT_EDITS.match, texts)) and name != "stash"
     lists = name in _GIT_LISTS and (few or bool(_GIT_LISTING & set(texts)))
-    if name and name not in _GIT_READS and not lists:
+    if name in _GIT_WRITES and not lists and not _git_looks(name, rest, plain):
         elsewhere = name in ("clone", "init") and plain[name == "clone" :]
         yield from list(_values(words[:at], _GIT_PLACES)) or ([] if elsewhere else [_HERE])
         if name == "config" and {"--global", "--system"} & set(texts):
@@ -237,6 +257,16 @@ def _written_by_git(words: tuple[Word, ...], texts: tuple[str, ...]) -> Iterator
         yield from plain[1:][-1:]
     elif name == "init" or [word.text for word in plain[:1]] in (["create"], ["add"]):
         yield from {"init": plain[-1:], "bundle": plain[1:2], "worktree": plain[1:2]}.get(name, [])
+
+
+def _git_looks(name: str, rest: tuple[Word, ...], plain: list[Word]) -> bool:
+    """Whether a subcommand that can write only looks this time, or says what it would do."""
+    dry = _GIT_DRY_BY.get(name)
+    if any(_GIT_DRY.fullmatch(word.start) or (dry and dry.fullmatch(word.start)) for word in rest):
+        return True
+    if name == "symbolic-ref":
+        return len(plain) == 1 and not any(word.start == "-d" for word in rest)
+    return name in _GIT_LOOKS and (plain[0].text in _GIT_LOOKS[name] if plain else name == "submodule")
 
 
 def _values(words: tuple[Word, ...], options: _Options) -> Iterator[Word]:
@@ -283,8 +313,21 @@ def _changes_input(command: Command, depth: int = 0) -> bool:
         return False
     if command.program in _KNOWN:
         return any(map(_is_input, _written(command)))
-    wrapped = inside(command).commands if depth < _MOST_WRAPPERS else ()
-    return not wrapped or any(_changes_input(inner, depth + 1) for inner in wrapped)
+    within = inside(command) if depth < _MOST_WRAPPERS else NOTHING
+    if within.texts and within.hidden is None:
+        return any(_text_changes_input(text) for text, _ in within.texts)
+    return not within.commands or any(_changes_input(inner, depth + 1) for inner in within.commands)
+
+
+def _text_changes_input(text: str) -> bool:
+    """Whether the text of a shell may change what it is handed, as which each variable of it counts."""
+    script = read_command(text)
+    return bool(script.unclear) or any(
+        command.hidden is not None
+        or any(not isinstance(part, str) for word in _written(command) for part in word.parts)
+        or not (command.program in _ONLY_READS | _KNOWN or command.name is None or inside(command).commands)
+        for command in script.commands
+    )
 
 
 def _is_input(word: Word) -> bool:

@@ -33,6 +33,11 @@ _READ_ANYWAY = re.compile(r"--ev|-[a-zA-Z]*E")
 """Options of make with text that it evaluates while it reads."""
 _PACKAGERS = {"npm", "pnpm", "yarn", "bun"}
 _PACKAGERS_RUN = word_set("run start stop restart test run-script rum urn t tst it install-test cit")
+_CHECKERS = word_set(
+    "tsc vue-tsc svelte-check eslint oxlint stylelint prettier biome jest vitest mocha ava c8 nyc playwright knip "
+    "depcheck"
+)
+"""Programs of a package that are known by name, as behind npx."""
 _SUBCOMMANDS = {
     # Any other word is the name of a script of the package, or of a program that it has installed.
     "yarn": word_set(
@@ -40,21 +45,26 @@ _SUBCOMMANDS = {
         "generate-lock-entry global help import info init install licenses link list login logout node npm "
         "outdated owner pack patch patch-commit plugin policies prune publish rebuild remove search self-update "
         "set stage tag team unlink unplug up upgrade upgrade-interactive version versions why workspace "
-        "workspaces focus"
-    ),
+        "workspaces focus entries sdks"
+    )
+    | _CHECKERS,
     "pnpm": word_set(
         "add i install update up upgrade remove rm uninstall un link ln unlink dislink import rebuild rb prune "
         "fetch install-test patch patch-commit patch-remove audit list ls ll la outdated why licenses exec dlx "
         "create init pack publish store root bin config c get set setup env self-update server deploy cat-file "
         "cat-index find-hash completion help approve-builds ignored-builds dedupe doctor version view info show "
         "login logout whoami owner search token team unpublish deprecate dist-tag access adduser bugs cache ci "
-        "clean docs edit home issues pkg ping prefix profile repo star stars recursive multi m x"
-    ),
+        "clean docs edit home issues pkg ping prefix profile repo star stars recursive multi m x catalog explore"
+    )
+    | _CHECKERS,
 }
 _VALUED = {
     "npm": word_set("--prefix -C --workspace -w --userconfig --cache --registry --loglevel"),
-    "pnpm": word_set("--filter -F --filter-prod --dir -C --reporter --loglevel --workspace-concurrency --registry"),
-    "yarn": word_set("--cwd --mutex --cache-folder --registry --modules-folder --use-yarnrc"),
+    "pnpm": word_set(
+        "--use-node-version --filter -F --filter-prod --dir -C --reporter --loglevel --workspace-concurrency "
+        "--registry"
+    ),
+    "yarn": word_set("--network-timeout --cwd --mutex --cache-folder --registry --modules-folder --use-yarnrc"),
     "bun": word_set("--cwd --filter"),
     "cargo": word_set("--config -Z -C --color --manifest-path --target-dir"),
     "go": word_set("-C"),
@@ -75,7 +85,7 @@ def runs_recipe(command: Command) -> bool:
     if program in _PACKAGERS:
         known = _SUBCOMMANDS.get(program)
         return verb in _PACKAGERS_RUN or bool(known and verb and verb not in known)
-    return program == "go" and verb == "generate"
+    return program == "go" and verb == "generate" and not {"-n", "--help"} & set(texts)
 
 
 def runs_sources(command: Command) -> bool:
