@@ -131,6 +131,7 @@ def examine(cwd: Path, environ: Mapping[str, str]) -> Report:
         if probe.package is not None:
             names = [full_name(tool.name, None if tool.name in ROWS else tool.source) for tool in probe.tools]
             unmatched = loaded.settings.for_session(names).unmatched(names)
+            loaded = loaded.meanwhile(loaded.settings.for_tools(names))
             guards = [told for told in unmatched if isinstance(told, Idle) and told.guards]
             problems += guards
             notes = [*without_unmatched(notes, unmatched), *(told for told in unmatched if told not in guards)]

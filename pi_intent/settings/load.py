@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pi_intent.errors import SettingsError
@@ -42,6 +42,12 @@ class LoadedSettings:
     origins: dict[str, str]
     warnings: tuple[str, ...]
     files: tuple[Path, ...]
+
+    def meanwhile(self, settings: Settings) -> LoadedSettings:
+        """Return the same with these settings, whose `ask` may be raised because of what does not count."""
+        if settings.meanwhile is None:
+            return self
+        return replace(self, settings=settings, origins={**self.origins, "ask": settings.meanwhile})
 
 
 def user_file(environ: Mapping[str, str]) -> str:
@@ -100,16 +106,13 @@ def load_settings(
         file = project / PROJECT_FILE
         project_layer = _file_layer(file, files, lost, warnings, most_warnings, follow_links=False)
     merged = merge(layers, project_layer)
-    settings = merged.settings.asking_meanwhile(lost[0]) if lost else merged.settings
-    origins = {**merged.origins, "off": "default"}
-    if settings.meanwhile is not None:
-        origins["ask"] = settings.meanwhile
-    return LoadedSettings(
-        settings=settings,
-        origins=origins,
+    loaded = LoadedSettings(
+        settings=merged.settings,
+        origins={**merged.origins, "off": "default"},
         warnings=(*warnings, *_first(merged.warnings, "settings", most_warnings)),
         files=tuple(files),
     )
+    return loaded.meanwhile(merged.settings.asking_meanwhile(lost[0])) if lost else loaded
 
 
 def _user_file(environ: Mapping[str, str], warnings: list[str]) -> Path | None:

@@ -105,6 +105,8 @@ def test_a_guard_of_a_tool_whose_name_is_a_slip_is_a_problem(machine: Machine) -
     code, report = machine.report()
     assert (code, len(report["problems"]), report["warnings"]) == (1, 1, [])
     assert 'tools.bsh matches no tool; did you mean "bash"? It is to guard, so every call' in report["problems"][0]
+    (ask,) = [setting for setting in report["settings"] if setting["key"] == "ask"]
+    assert (ask["value"], ask["origin"]) == ("write", report["problems"][0].partition("; did you mean")[0])
 
 
 def test_settings_that_cannot_be_read_are_a_problem_and_what_runs_is_asked_about(machine: Machine) -> None:
