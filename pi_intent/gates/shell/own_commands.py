@@ -21,8 +21,6 @@ VARIABLES = word_set(
 """Variables whose values the programs that know them run, or take settings from."""
 
 _HARMLESS = re.compile(r"(?:\S*/)?(?:cat|less|more|true|false|:|null|nano|vi|vim|code)?(?: -[\w-]+)*")
-SED_ADDRESS = r"(?:^|[;{\n])(?:[\d$,~+! \t]|/[^/\n]*/)*"
-"""What may stand before a command of sed's."""
 _SED_RUNS = re.compile(r"^(?:e|s/x/x/[^w\n]*e)", re.M)
 _SED_OPTION = re.compile(r"-[nErsuzb]*e|--e[a-z]*(?:=|$)")
 SED_FILE = re.compile(r"-[nErsuzb]*f|--fi")

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import pairwise
 from typing import NamedTuple
 
 from pi_intent.gates.shell.command import read_command
 from pi_intent.gates.shell.dangers.finders import roots
 from pi_intent.gates.shell.git_options import subcommand_at
 from pi_intent.gates.shell.operands import operands
-from pi_intent.gates.shell.own_commands import SED_ADDRESS, sed_scripts
+from pi_intent.gates.shell.own_commands import sed_scripts
+from pi_intent.gates.shell.running.given import given_to
 from pi_intent.gates.shell.running.handed import FINDERS, HAND_IN, of_finder
 from pi_intent.gates.shell.running.inner import NOTHING
 from pi_intent.gates.shell.running.inside import inside
@@ -104,9 +104,8 @@ _KEY_IS_READ = re.compile(r"-[a-zA-Z]*[lyeBDFiL]")
 _ANYWHERE = Word("/", ("/",))
 _SED_IN_PLACE = re.compile(r"-[nErsuzb]*i|--in-place")
 _SED_SCRIPTED = re.compile(r"-[nErsuzb]*[ef]|--(?:expression|file)")
-_SED_WRITES = re.compile(
-    SED_ADDRESS + r"(?:[wW]|s([/|,#@!])(?:(?!\1).)*\1(?:(?!\1).)*\1[gpiImM0-9]*w)[ \t]*(?P<file>[^\s;}]+)"
-)
+_SED_WRITES = re.compile(r"^(?:[wW]|s/x/x/[^w\n]*w)[ \t]*(?P<file>[^\s;}]+)", re.M)
+"""As `sed_scripts` gives them."""
 _AWK_WRITES = re.compile(r'>\s*"([^"]+)"')
 _OF_THE_USER = Word("~", (Unknown("home", "~"),))
 """Stands for the settings that a user has for all projects."""
@@ -270,29 +269,9 @@ def _git_looks(name: str, rest: tuple[Word, ...], plain: list[Word]) -> bool:
 
 
 def _values(words: tuple[Word, ...], options: _Options) -> Iterator[Word]:
-    """Yield the values of options, in each way in which they are given: `-o x`, `-ox`, `-so x`, `--output=x`."""
-    for word, following in pairwise((*words, Word("", ("-",)))):
-        name, equals, _ = word.start.partition("=")
-        if name in options.names:
-            value = word.after(len(name) + 1) if equals else following
-        elif end := _letter_end(word.start, options):
-            value = following if word.text is not None and end == len(word.start) else word.after(end)
-        else:
-            continue
-        if value.text != "-":
-            yield value
-
-
-def _letter_end(start: str, options: _Options) -> int:
-    """Return where a letter of these ends in `-o`, `-ox` or `-so`; 0 where there is none."""
-    if not start.startswith("-") or start.startswith("--"):
-        return 0
-    for at, letter in enumerate(start[1:] if options.clusters else start[1:2], start=1):
-        if letter in options.letters:
-            return at + 1
-        if not letter.isalpha():
-            break
-    return 0
+    """Yield the values of options, but for `-`, which is the output."""
+    values = given_to(words, options.letters, options.names, clusters=options.clusters)
+    return (value for value in values if value.text != "-")
 
 
 def _finder_changes(command: Command) -> bool:

@@ -13,17 +13,23 @@ _NONE = Word("", ("",))
 
 
 def given_to(
-    words: tuple[Word, ...], letters: str = "", names: Collection[str] = (), valued: str = ""
+    words: tuple[Word, ...],
+    letters: str = "",
+    names: Collection[str] = (),
+    valued: str = "",
+    *,
+    clusters: bool = True,
 ) -> Iterator[Word]:
-    """Yield the values of options of these letters and names; behind a letter of `valued` stands its own value."""
+    """Yield the values of options of these letters and names; behind a letter of `valued` stands its own value.
+
+    `clusters` says whether `-so x` is `-s -o x`.
+    """
     for word, following in pairwise((*words, _NONE)):
         text = word.start
-        if text == "--":
-            return
         name, equals, _ = text.partition("=")
         if _is_one(name, names):
             yield word.after(len(name) + 1) if equals else following
-        elif end := _letter_end(text, letters, valued):
+        elif end := _letter_end(text if clusters else text[:2], letters, valued):
             yield following if word.text is not None and end == len(text) else word.after(end)
 
 
