@@ -15,6 +15,25 @@ from user_config import write_config
 SECONDS = 60
 FOUR = ("read", "write", "edit", "bash")
 TAU = Path(sys.executable).with_name("tau")
+UNSET = [
+    {"key": "profile", "value": None, "origin": "default"},
+    {"key": "budget", "value": 3, "origin": "default"},
+    {"key": "redact_args", "value": False, "origin": "default"},
+    {"key": "strict", "value": False, "origin": "default"},
+    {"key": "live", "value": True, "origin": "default"},
+    {"key": "checkpoints", "value": False, "origin": "default"},
+    {"key": "tracing", "value": False, "origin": "default"},
+    {"key": "keep", "value": "forever", "origin": "default"},
+    {"key": "ask", "value": "none", "origin": "default"},
+    {"key": "check_in", "value": [], "origin": "default"},
+    {"key": "consent", "value": "both", "origin": "default"},
+    {"key": "unattended", "value": "deny", "origin": "default"},
+    {"key": "permissions", "value": [], "origin": "default"},
+    {"key": "credentials", "value": [], "origin": "default"},
+    {"key": "artifacts", "value": False, "origin": "default"},
+    {"key": "result_limit", "value": None, "origin": "default"},
+]
+"""What the doctor tells of the settings that nobody has made, but for the policy."""
 
 
 class Machine:
@@ -37,6 +56,10 @@ class Machine:
             "GIT_CEILING_DIRECTORIES": str(root),
         }
         subprocess.run(["git", "init", "-q", str(self.project)], env=self.environ, check=True, timeout=SECONDS)
+
+    def other_extension(self, source: str) -> None:
+        """Give Tau an extension that is loaded before ours."""
+        (self.extensions / "aa.py").write_text(source)
 
     def doctor(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -92,6 +92,13 @@ async def answer(pilot: Pilot[None], app: TauTuiApp, option: str, note: str | No
         await pilot.pause()
 
 
+async def write_note(pilot: Pilot[None], app: TauTuiApp, *keys: str) -> None:
+    """Choose to tell the agent why a call is denied, and press keys where that is written."""
+    await choose(pilot, app, "Deny, and tell")
+    await on_top(pilot, app, ExtensionInputScreen)
+    await pilot.press(*keys)
+
+
 async def on_top[T: Screen[Any]](pilot: Pilot[None], app: TauTuiApp, kind: type[T]) -> T:
     for _ in range(400):
         if isinstance(app.screen, kind):

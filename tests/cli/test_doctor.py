@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from doctor_machine import FOUR, SECONDS, TAU, Machine, verdicts
+from doctor_machine import FOUR, SECONDS, TAU, UNSET, Machine, verdicts
 
 import pi_intent
 from pi_intent.cli.demo.model import ScriptedCall, ScriptedModel, Turn
@@ -49,22 +49,7 @@ def test_a_working_installation_is_proven_tool_by_tool_and_no_trace_is_left(mach
         "tools": [{"name": name, **expected} for name in FOUR],
         "settings": [
             {"key": "policy", "value": None, "origin": "default"},
-            {"key": "profile", "value": None, "origin": "default"},
-            {"key": "budget", "value": 3, "origin": "default"},
-            {"key": "redact_args", "value": False, "origin": "default"},
-            {"key": "strict", "value": False, "origin": "default"},
-            {"key": "live", "value": True, "origin": "default"},
-            {"key": "checkpoints", "value": False, "origin": "default"},
-            {"key": "tracing", "value": False, "origin": "default"},
-            {"key": "keep", "value": "forever", "origin": "default"},
-            {"key": "ask", "value": "none", "origin": "default"},
-            {"key": "check_in", "value": [], "origin": "default"},
-            {"key": "consent", "value": "both", "origin": "default"},
-            {"key": "unattended", "value": "deny", "origin": "default"},
-            {"key": "permissions", "value": [], "origin": "default"},
-            {"key": "credentials", "value": [], "origin": "default"},
-            {"key": "artifacts", "value": False, "origin": "default"},
-            {"key": "result_limit", "value": None, "origin": "default"},
+            *UNSET,
         ],
         "ledger": {
             "path": str(machine.project / ".git" / "pi-intent"),

@@ -96,7 +96,7 @@ def test_a_tool_that_does_nothing_is_found(machine: Machine) -> None:
 
 def test_a_tool_that_another_extension_blocks_is_still_ours(machine: Machine) -> None:
     write_shim(machine.extensions)
-    (machine.extensions / "aa.py").write_text(
+    machine.other_extension(
         "from tau_coding.extensions.api import ToolCallHookResult\n"
         "def setup(tau):\n"
         "    tau.on('tool_call', lambda event, context: ToolCallHookResult(block=True, reason='no'))\n"
@@ -109,7 +109,7 @@ def test_a_tool_that_another_extension_blocks_is_still_ours(machine: Machine) ->
 
 def test_a_tool_of_another_extension_is_shadowed_and_may_want_other_arguments(machine: Machine) -> None:
     write_shim(machine.extensions)
-    (machine.extensions / "aa.py").write_text(
+    machine.other_extension(
         "from tau_agent.tools import AgentTool\n"
         "async def execute(call_id, arguments, signal=None, on_update=None):\n"
         "    raise ValueError('where is it?')\n"
@@ -126,7 +126,7 @@ def test_a_tool_of_another_extension_is_shadowed_and_may_want_other_arguments(ma
 
 def test_another_extension_that_cannot_be_loaded_is_a_problem_of_its_own(machine: Machine) -> None:
     write_shim(machine.extensions)
-    (machine.extensions / "aa.py").write_text("raise RuntimeError('not today')\n")
+    machine.other_extension("raise RuntimeError('not today')\n")
     code, report = machine.report()
     assert (code, verdicts(report)) == (1, dict.fromkeys(FOUR, "rejected"))
     [problem] = report["problems"]
@@ -136,7 +136,7 @@ def test_another_extension_that_cannot_be_loaded_is_a_problem_of_its_own(machine
 
 def test_what_extensions_print_does_not_get_into_the_report(machine: Machine) -> None:
     write_shim(machine.extensions)
-    (machine.extensions / "aa.py").write_text(
+    machine.other_extension(
         "import sys\n"
         "def setup(tau):\n"
         "    print('{}')\n"
@@ -149,7 +149,7 @@ def test_what_extensions_print_does_not_get_into_the_report(machine: Machine) ->
 
 def test_a_prompt_that_another_extension_takes_is_told(machine: Machine) -> None:
     write_shim(machine.extensions)
-    (machine.extensions / "aa.py").write_text(
+    machine.other_extension(
         "from tau_coding.extensions.api import InputHookResult\n"
         "def setup(tau):\n"
         "    tau.on('input', lambda event, context: InputHookResult(action='handled'))\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from doctor_machine import FOUR, Machine, config_of, verdicts
+from doctor_machine import FOUR, UNSET, Machine, config_of, verdicts
 
 from pi_intent.hosts.tau.install import write_shim
 
@@ -23,22 +23,7 @@ def test_a_policy_that_lets_calls_run_is_by_the_settings_and_no_failure(machine:
     }
     assert report["settings"] == [
         {"key": "policy", "value": "optional", "origin": str(config)},
-        {"key": "profile", "value": None, "origin": "default"},
-        {"key": "budget", "value": 3, "origin": "default"},
-        {"key": "redact_args", "value": False, "origin": "default"},
-        {"key": "strict", "value": False, "origin": "default"},
-        {"key": "live", "value": True, "origin": "default"},
-        {"key": "checkpoints", "value": False, "origin": "default"},
-        {"key": "tracing", "value": False, "origin": "default"},
-        {"key": "keep", "value": "forever", "origin": "default"},
-        {"key": "ask", "value": "none", "origin": "default"},
-        {"key": "check_in", "value": [], "origin": "default"},
-        {"key": "consent", "value": "both", "origin": "default"},
-        {"key": "unattended", "value": "deny", "origin": "default"},
-        {"key": "permissions", "value": [], "origin": "default"},
-        {"key": "credentials", "value": [], "origin": "default"},
-        {"key": "artifacts", "value": False, "origin": "default"},
-        {"key": "result_limit", "value": None, "origin": "default"},
+        *UNSET,
         {"key": "tools.bash.policy", "value": "require", "origin": str(config)},
         {"key": "tools.read.policy", "value": "omit", "origin": str(config)},
         {"key": "tools.edit.policy", "value": "derive", "origin": str(config)},

@@ -20,7 +20,7 @@ def test_an_extension_that_hangs_is_ended_with_what_it_started(machine: Machine)
     alive = machine.root / "alive"
     os.mkfifo(alive)
     reader = os.open(alive, os.O_RDONLY | os.O_NONBLOCK)
-    (machine.extensions / "aa.py").write_text(
+    machine.other_extension(
         "import subprocess\n"
         "def setup(tau):\n"
         f"    subprocess.run(['sleep', '300'], stdout=open({str(alive)!r}, 'w'))\n"
@@ -48,7 +48,7 @@ def test_a_credential_that_hangs_is_given_its_time_and_named(
     )
     settings = load_settings(project=None, environ=machine.environ).settings
     assert slow_credentials(settings) == ["slow", "slow"]
-    (machine.extensions / "aa.py").write_text("import time\ndef setup(tau):\n    time.sleep(300)\n")
+    machine.other_extension("import time\ndef setup(tau):\n    time.sleep(300)\n")
     monkeypatch.setattr("pi_intent.hosts.tau.probe.COMMAND_SECONDS", 1)
     with pytest.raises(HostError) as raised:
         probe_tau(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tau_asking import TOUCH, decided, ran
 from tau_desk import Desk, calls, says
-from tau_screen import asked, choose, running, screen, settle, start, type_in
+from tau_screen import asked, choose, running, screen, settle, start, type_in, write_note
 
 from pi_intent.hosts.tau.dialog import QuestionScreen
 
@@ -72,9 +72,7 @@ async def test_the_model_reads_the_note_of_who_denies(desk: Desk):
     async with running(session) as (pilot, app):
         await start(pilot, app)
         await asked(pilot, app)
-        await choose(pilot, app, "Deny, and tell")
-        await pilot.pause(0.1)
-        await pilot.press(*"use git", "enter")
+        await write_note(pilot, app, *"use git", "enter")
         await settle(pilot, app)
     assert answers(session) == [
         "Nothing was executed: this call of bash was not approved; do not try it again in other words. "
@@ -89,9 +87,7 @@ async def test_who_writes_no_note_after_all_is_asked_again(desk: Desk):
     async with running(session) as (pilot, app):
         await start(pilot, app)
         first = await asked(pilot, app)
-        await choose(pilot, app, "Deny, and tell")
-        await pilot.pause(0.1)
-        await pilot.press(*"use", "escape")
+        await write_note(pilot, app, *"use", "escape")
         await asked(pilot, app, after=first)
         assert ran(desk) == 0
         await choose(pilot, app, "Approve once")
@@ -105,9 +101,7 @@ async def test_an_empty_note_is_a_denial_like_any_other(desk: Desk):
     async with running(session) as (pilot, app):
         await start(pilot, app)
         await asked(pilot, app)
-        await choose(pilot, app, "Deny, and tell")
-        await pilot.pause(0.1)
-        await pilot.press("enter")
+        await write_note(pilot, app, "enter")
         await settle(pilot, app)
     assert decided(desk, "approved", "note")[-1] == (False, None)
 

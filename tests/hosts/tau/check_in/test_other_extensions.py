@@ -33,15 +33,19 @@ def setup(tau):
 """
 
 
-async def test_the_person_sees_what_really_runs_after_the_hooks_of_other_extensions(desk: Desk):
+async def approve_what_a_hook_makes(desk: Desk, option: str) -> None:
     desk.extension("hook", HOOK)
     async with running(await desk.session([calls(TOUCH), says("done")])) as (pilot, app):
         await start(pilot, app)
         await asked(pilot, app)
         assert "$ echo y >> ran; echo y >> ran" in screen(app)
-        await choose(pilot, app, "Approve this call")
+        await choose(pilot, app, option)
         await settle(pilot, app)
     assert (desk.project / "ran").read_text() == "y\ny\n"
+
+
+async def test_the_person_sees_what_really_runs_after_the_hooks_of_other_extensions(desk: Desk):
+    await approve_what_a_hook_makes(desk, "Approve this call")
 
 
 @pytest.mark.parametrize("hooked", [False, True])
@@ -101,14 +105,7 @@ async def test_plain_shadows_ask_too(desk: Desk, monkeypatch: pytest.MonkeyPatch
     original = ExtensionRuntime.compose_tools
     monkeypatch.setattr(ExtensionRuntime, "compose_tools", property(lambda runtime: partial(original, runtime)))
     assert not can_compose()
-    desk.extension("hook", HOOK)
-    async with running(await desk.session([calls(TOUCH), says("done")])) as (pilot, app):
-        await start(pilot, app)
-        await asked(pilot, app)
-        assert "$ echo y >> ran; echo y >> ran" in screen(app)
-        await choose(pilot, app, "Approve once")
-        await settle(pilot, app)
-    assert (desk.project / "ran").read_text() == "y\ny\n"
+    await approve_what_a_hook_makes(desk, "Approve once")
 
 
 async def test_a_tau_whose_hooks_we_cannot_get_into_asks_before_them(desk: Desk, monkeypatch: pytest.MonkeyPatch):
