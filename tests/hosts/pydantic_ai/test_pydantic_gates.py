@@ -18,7 +18,7 @@ import pi_intent
 from pi_intent import CredentialError, artifact_reference, credential
 from pi_intent.hosts.pydantic_ai import Intents, IntentToolset, sessions
 from pi_intent.hosts.pydantic_ai.held import WAITING
-from pi_intent.hosts.pydantic_ai.sessions import MOST_FORGOTTEN, MOST_SESSIONS, STORES, GivenSecrets
+from pi_intent.hosts.pydantic_ai.sessions import MOST_SESSIONS, STORES, GivenSecrets
 from pi_intent.ledger.calls import read_ledger
 from pi_intent.ledger.location import find_ledger
 
@@ -265,26 +265,6 @@ def test_what_a_conversation_was_given_long_ago_is_not_forgotten(tmp_path: Path)
         first.says = CANARY
         first.run("s-first")
         assert "holds a credential" in first.results[0]
-
-
-def test_a_session_that_is_used_is_not_forgotten():
-    given = GivenSecrets()
-    given.add(["first"], frozenset({"of-the-first"}))
-    given.add(["second"], frozenset({"of-the-second"}))
-    for number in range(MOST_SESSIONS - 1):
-        assert given.of(["first"]) == {"of-the-first"}
-        given.add([f"s-{number}"], frozenset({"of-many"}))
-    assert given.of(["second"]) == given.of(["unknown"]) == {"of-the-second"}
-    assert given.of(["first"]) == {"of-the-first", "of-the-second"}
-    assert given.of(["unknown", "s-1"]) == given.of(["unknown"]) | {"of-many"}
-
-
-def test_of_what_is_forgotten_the_oldest_goes_at_last():
-    given = GivenSecrets()
-    for number in range(2 * MOST_SESSIONS + MOST_FORGOTTEN):
-        assert len(given.of([f"s-{number}"])) <= MOST_FORGOTTEN
-        given.add([f"s-{number}"], frozenset({f"of-{number}"}))
-    assert given.of(["unknown"]) == {f"of-{MOST_SESSIONS + number}" for number in range(MOST_FORGOTTEN)}
 
 
 class Nested:
