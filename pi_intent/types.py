@@ -12,6 +12,9 @@ type JSONObject = dict[str, JSONValue]
 Policy = Literal["require", "adaptive", "optional", "derive", "omit"]
 """What a missing intent means for a tool; `STRICTNESS` orders them."""
 
+NOT_ASKED: frozenset[Policy] = frozenset({"derive", "omit"})
+"""The policies under which a model is asked for no intent, and a tool's schema stays as it is."""
+
 STRICTNESS: dict[Policy, int] = {"omit": 0, "derive": 1, "optional": 2, "adaptive": 3, "require": 4}
 
 Profile = Literal["lean", "full"]

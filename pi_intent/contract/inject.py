@@ -13,7 +13,7 @@ from pi_intent.contract.survey import NULLABLE, TEXT, admits_objects, check_refe
 from pi_intent.contract.texts import INTENT_MARKER, ModelTexts
 from pi_intent.contract.widen import Widening
 from pi_intent.errors import InjectionSkipped, SkipReason
-from pi_intent.types import Policy, Profile
+from pi_intent.types import NOT_ASKED, Policy, Profile
 
 _COMMENT = "$comment"
 _OWN_RATIONALE = {_COMMENT: "rationale is the tool's own"}
@@ -60,7 +60,7 @@ def _injected(
     strict: bool,
 ) -> dict[str, Any]:
     _check_root(parameters)
-    if policy in ("derive", "omit"):
+    if policy in NOT_ASKED:
         return _copy(parameters)
     document = Document(remove_intent(plain(parameters)))
     stated = policy != "optional"

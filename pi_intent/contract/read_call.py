@@ -13,7 +13,7 @@ from pi_intent.contract.rejections import rejection_text
 from pi_intent.contract.rows import INTENT, RATIONALE, ROWS, replaced_fields
 from pi_intent.contract.texts import ModelTexts
 from pi_intent.errors import IntentRejected
-from pi_intent.types import Code, Flag, IntentCall, IntentSource, JSONObject, JSONValue, Policy
+from pi_intent.types import NOT_ASKED, Code, Flag, IntentCall, IntentSource, JSONObject, JSONValue, Policy
 
 type Derive = Callable[[JSONObject], str | None]
 """Makes an intent from possibly partial arguments; None or an exception means there is none."""
@@ -44,7 +44,7 @@ def read_call(
     `replaces` names host fields that are dropped, by default those of the row. `rounds` is for the text. Never
     changes its arguments. Raises `IntentRejected`, whose `str()` is the text for the model.
     """
-    asks = policy not in ("derive", "omit")
+    asks = policy not in NOT_ASKED
     replaced = replaces if replaces is not None else replaced_fields(tool_name)
     call, unreadable, was_text = _as_object(arguments)
     intent, intent_problem = _take(call, INTENT, parameters)

@@ -26,7 +26,7 @@ from pi_intent.gates.situation import Situation, Surroundings
 from pi_intent.gates.tiers import is_asked, raised, tier_of
 from pi_intent.pipeline import OpenCall, failure
 from pi_intent.protocols import Decision
-from pi_intent.types import JSONObject, Status
+from pi_intent.types import NOT_ASKED, JSONObject, Status
 
 MOST_QUESTIONS = 3
 """On one call, where its arguments change while somebody is asked."""
@@ -300,7 +300,7 @@ class CheckIn:
             creates=written is not None and not self._around.exists(written),
             shows_words=both,
             misfit=misfit,
-            intent_asked=opened.policy not in ("derive", "omit"),
+            intent_asked=opened.policy not in NOT_ASKED,
             intent=start.intent if both and start.intent_source == "model" else None,
             rationale=start.rationale if both else None,
             evidence=evidence,

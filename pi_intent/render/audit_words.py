@@ -18,7 +18,7 @@ from pi_intent.render.basis import GIVEN, basis, given
 from pi_intent.render.moments import Moments, duration
 from pi_intent.render.timeline import ending
 from pi_intent.stats import Answers
-from pi_intent.types import JSONObject
+from pi_intent.types import NOT_ASKED, JSONObject
 
 TITLES: dict[LastWord, str] = {
     "waiting": "Waiting for an answer",
@@ -149,7 +149,7 @@ def told(call: LedgerCall, moments: Moments) -> Told:
         given=given(done.given) if done is not None and done.given else None,
         surprises=word in ("denied", "waiting") and ran,
         intent=begun.intent if begun is not None and begun.intent_source == "model" else None,
-        intent_asked=begun is None or begun.policy not in ("derive", "omit"),
+        intent_asked=begun is None or begun.policy not in NOT_ASKED,
         rationale=None if begun is None else begun.rationale,
         basis=() if last is None else basis(last.shown, without=(GIVEN,) if done is not None and done.given else ()),
     )

@@ -16,7 +16,7 @@ from pi_intent.ledger.entries import CallEntry
 from pi_intent.render.asked import asked_line
 from pi_intent.render.moments import Moments, day, duration
 from pi_intent.render.sessions import SessionCalls
-from pi_intent.types import JSONObject, Status
+from pi_intent.types import NOT_ASKED, JSONObject, Status
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -174,7 +174,7 @@ def stated(call: CallEntry, label: int) -> tuple[tuple[str, str], ...]:
     """Return the intent of a call as pieces of a line."""
     text = "" if call.intent is None else printable(call.intent, width=label)
     if not text:
-        why = "not asked for an intent" if call.policy in ("omit", "derive") else "no intent stated"
+        why = "not asked for an intent" if call.policy in NOT_ASKED else "no intent stated"
         return ((why, "italic"),)
     if call.intent_source == "derived":
         return ((text, "italic"), (" (derived: none was stated)", "dim"))

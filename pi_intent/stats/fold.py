@@ -13,7 +13,7 @@ from pi_intent.past import PastCall
 from pi_intent.stats.asked import AskedSoFar
 from pi_intent.stats.recovery import Recoveries
 from pi_intent.stats.values import BUCKETS, Before, Compliance, Failures, Rejections, Share, Spent, Stats, bucket
-from pi_intent.types import Status
+from pi_intent.types import NOT_ASKED, Status
 
 BYTES_PER_TOKEN = 4.5
 """Measured with o200k on real intents and rationales in English: the sum is 1 % too high, a text 11 % off."""
@@ -24,7 +24,6 @@ MOST_TEXTS = 20_000
 
 SHOWN = 10
 _TEXT = 160
-_NOT_ASKED = frozenset({"omit", "derive"})
 _UNREADABLE = frozenset({"arguments_not_json", "arguments_not_an_object"})
 
 type Wanted = Callable[[PastCall], bool]
@@ -182,7 +181,7 @@ class _Fold:
             self.rationale_bytes += len(call.rationale.encode("utf-8", "surrogatepass"))
 
     def _asked(self, call: PastCall, model: str, session: _Session) -> None:
-        if call.policy in _NOT_ASKED or not _UNREADABLE.isdisjoint(call.codes):
+        if call.policy in NOT_ASKED or not _UNREADABLE.isdisjoint(call.codes):
             return
         stated = call.intent is not None and call.intent_source == "model"
         place = bucket(session.length)

@@ -11,6 +11,7 @@ from pi_intent.hosts.mcp.listing import list_tools
 from pi_intent.hosts.mcp.options import WrapOptions, server_name
 from pi_intent.hosts.mcp.policy import ServerPolicy
 from pi_intent.hosts.mcp.tools import Tools
+from pi_intent.types import NOT_ASKED
 
 
 class ShownTool(NamedTuple):
@@ -44,7 +45,7 @@ def shown(definitions: Sequence[dict[str, Any]], *, policy: ServerPolicy, texts:
         if tool is not None and tool.shown is not None:
             found.append(ShownTool(own, own | {"inputSchema": json.loads(tool.shown)}, None))
         else:
-            asked = tool is None or tool.settings.policy not in ("derive", "omit")
+            asked = tool is None or tool.settings.policy not in NOT_ASKED
             why = skipped.get(str(own.get("name")), "it has no name") if asked else "the settings leave it alone"
             found.append(ShownTool(own, own, why))
     return found

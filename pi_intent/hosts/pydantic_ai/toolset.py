@@ -20,10 +20,7 @@ from pi_intent.hosts.pydantic_ai.options import Chosen, Options, tell_once
 from pi_intent.hosts.pydantic_ai.reading import Reader, UnreadArguments
 from pi_intent.hosts.pydantic_ai.run import IntentRun
 from pi_intent.hosts.pydantic_ai.strict import kept_strict
-from pi_intent.types import Policy
-
-NOT_ASKED: frozenset[Policy] = frozenset({"derive", "omit"})
-"""The policies under which a tool's schema stays as it is."""
+from pi_intent.types import NOT_ASKED, Policy
 
 OWN_KINDS = ("tool-search", "capability-load")
 """Tools that are pydantic-ai's own machinery, whose calls it reads itself."""

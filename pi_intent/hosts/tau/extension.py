@@ -23,15 +23,12 @@ from pi_intent.pipeline import CallRequest
 from pi_intent.runtime import SessionRuntime, may_ask, new_id
 from pi_intent.settings import PROJECT_FILE, LoadedSettings, Settings, ToolSettings, load_settings, project_root
 from pi_intent.settings.rules import MOST_UNMATCHED, without_unmatched
-from pi_intent.types import Code, Policy, Profile
+from pi_intent.types import NOT_ASKED, Code, Policy, Profile
 
 if TYPE_CHECKING:
     from textual.widgets import Static
 
     from pi_intent.hosts.tau.ceiling import Ceiling
-
-NOT_ASKED: frozenset[Policy] = frozenset({"derive", "omit"})
-"""The policies under which a tool's schema stays as it is."""
 
 PROFILE: Profile = "lean"
 """Tau's system prompt is ours to add to, so the schemas stay short."""

@@ -15,14 +15,14 @@ from pi_intent.contract.inject import inject_intent, owns
 from pi_intent.contract.rows import INTENT, RATIONALE, ROWS, full_name, replaced_fields
 from pi_intent.errors import CallDenied, InjectionSkipped
 from pi_intent.hosts.tau import files
-from pi_intent.hosts.tau.extension import NOT_ASKED, PROFILE, Shadow, TauExtension
+from pi_intent.hosts.tau.extension import PROFILE, Shadow, TauExtension
 from pi_intent.hosts.tau.layers import RUNNING, Running, running_call
 from pi_intent.hosts.tau.results import settlement_of
 from pi_intent.hosts.tau.texts import adapt_guidelines, with_addition
 from pi_intent.pipeline import OpenCall, failure, target_of
 from pi_intent.protocols import Settlement
 from pi_intent.runtime import new_id
-from pi_intent.types import JSONObject, Status
+from pi_intent.types import NOT_ASKED, JSONObject, Status
 
 if TYPE_CHECKING:
     from pi_intent.hosts.tau.ceiling import Ceiling
